@@ -1,0 +1,141 @@
+/* lang/graph.h - the program as a graph of tensor operators, for one logical device.
+ *
+ * A node is one operator; its value is one tensor.  Nodes are made by the gs_build functions
+ * below (and gs_graph_add beneath them), which check and infer the type; they live in the graph's
+ * arena and never change, except for the annotation of a shard node and a node's name.  Arguments
+ * always have smaller ids than the node, so the order of ids is a topological one.
+ *
+ * An error gives the poison node: reported once, then carried along silently.
+ */
+#ifndef GS_LANG_GRAPH_H
+#define GS_LANG_GRAPH_H
+
+#include "lang/diag.h"
+#include "lang/op.h"
+#include "lang/tensor.h"
+
+struct gs_sharding;                    /* partition/sharding.h */
+struct gs_axis;
+
+enum { GS_MAX_LABELS = 52 };
+
+/* One source piece of an exchange, see partition/program.h. */
+struct gs_exchange_piece {
+  int operand;
+  int64_t first, count;                /* result positions [first, first+count) come from it */
+  int64_t source, step, divide;        /* position first+t reads source + (t/divide)*step, if divide | t */
+};
+
+/* What an operator has beside its operands; which member is valid follows from the operator. */
+union gs_attrs {
+  struct { int index; struct gs_fill_spec fill; } input;       /* INPUT, PARAM: index counts inputs from 0 */
+  struct { struct gs_tensor *tensor; } constant;
+  struct {                             /* on a device the count starts at part(axes) * block */
+    int dim; int naxes; const struct gs_axis *axes; int64_t block;
+  } iota;
+  struct { int dims[GS_MAX_RANK]; } transpose;                 /* result dim i is operand dim dims[i] */
+  struct { int dims[GS_MAX_RANK]; } broadcast;                 /* operand dim i is result dim dims[i] */
+  struct { uint32_t dims; bool keep; } reduce;                 /* bit i: dim i is reduced; keep: it stays with size 1 */
+  struct { uint32_t dims; } reverse;
+  struct { int64_t low[GS_MAX_RANK], high[GS_MAX_RANK], interior[GS_MAX_RANK]; } pad;
+  struct { int64_t start[GS_MAX_RANK], stride[GS_MAX_RANK]; } slice;  /* stride >= 1; the result's dims say how many */
+  struct { int dim; } concat;
+  struct { int dim; int64_t shift; } roll;
+  struct {                             /* labels are numbers 0..nlabels-1; label sums if absent from out */
+    const char *spec;                  /* as the user wrote it, or made up: for messages and plans */
+    int nlabels;
+    signed char label[2][GS_MAX_RANK], out[GS_MAX_RANK];
+  } einsum;
+  struct { const struct gs_sharding *annotation; struct gs_span span; } shard;
+  struct {                             /* collectives and device operators, see partition/program.h */
+    int dim, split_dim;
+    int naxes; const struct gs_axis *axes;
+    enum gs_op reduce;                 /* SUM PROD REDUCE_MAX REDUCE_MIN ALL ANY */
+    int64_t block, size;
+    double fill;
+    int npieces; const struct gs_exchange_piece *pieces;
+    int64_t scale, offset;             /* exchange: local position 0 is scale * part(axes) + offset */
+    const struct gs_sharding *from, *to;                       /* permute */
+  } device;
+};
+
+struct gs_node {
+  enum gs_op op;
+  int id;
+  int nargs;
+  struct gs_node **args;
+  struct gs_type type;
+  const union gs_attrs *attrs;         /* NULL where the operator has none */
+  struct gs_span span;
+  const char *name;                    /* the first variable bound to it, or NULL */
+};
+
+struct gs_graph {
+  struct gs_arena *arena;
+  struct gs_budget *budget;
+  struct gs_diagnostics *diagnostics;
+  struct gs_node **nodes;              /* by id */
+  int nnodes, capacity;
+  int ninputs;                         /* inputs and parameters made so far */
+  struct gs_node poison;
+};
+
+/* Empty graph in ARENA; tensors of its constants count against BUDGET (may be NULL). */
+void gs_graph_init(struct gs_graph *g, struct gs_arena *arena, struct gs_budget *budget,
+                   struct gs_diagnostics *diagnostics);
+/* Drop the tensors held by constants and fills.  The arena stays. */
+void gs_graph_finish(struct gs_graph *g);
+
+bool gs_node_is_poison(const struct gs_graph *g, const struct gs_node *node);
+
+/* Make a node of OP over ARGS.  ATTRS is copied.  For INPUT, PARAM, CONSTANT, IOTA, RESHAPE,
+ * BROADCAST, CONVERT and SLICE, TYPE gives the wanted result type (dims; for CONVERT the dtype);
+ * elsewhere it is NULL and inferred.  Elementwise operands have the result's shape or rank 0. */
+struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span at,
+                             struct gs_node *const *args, int nargs, const union gs_attrs *attrs,
+                             const struct gs_type *type);
+
+/* What an infer function sees. It fills RESULT or reports and returns false. */
+struct gs_infer {
+  struct gs_diagnostics *diagnostics;
+  struct gs_span at;
+  enum gs_op op;
+  struct gs_node *const *args;
+  int nargs;
+  const union gs_attrs *attrs;
+  const struct gs_type *wanted;        /* may be NULL */
+  struct gs_type *result;
+};
+typedef bool gs_infer_function(const struct gs_infer *in);
+
+/* Builders for what users write; each reports and returns poison on error. */
+/* A scalar constant of DTYPE. */
+struct gs_node *gs_build_scalar(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype, double value);
+struct gs_node *gs_build_scalar_int(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype, int64_t value);
+struct gs_node *gs_build_constant(struct gs_graph *g, struct gs_span at, struct gs_tensor *tensor);  /* takes a reference of its own */
+/* An elementwise operator with NumPy broadcasting of the operands (inserts broadcasts). */
+struct gs_node *gs_build_elementwise(struct gs_graph *g, enum gs_op op, struct gs_span at,
+                                     struct gs_node *const *args, int nargs);
+struct gs_node *gs_build_convert(struct gs_graph *g, struct gs_span at, struct gs_node *x, enum gs_dtype dtype);
+/* NumPy's broadcast_to; with DIMS (one result dim per operand dim, or NULL) XLA's. */
+struct gs_node *gs_build_broadcast(struct gs_graph *g, struct gs_span at, struct gs_node *x, int rank,
+                                   const int64_t *dims_wanted, const int *dims);
+struct gs_node *gs_build_reshape(struct gs_graph *g, struct gs_span at, struct gs_node *x, int rank,
+                                 const int64_t *dims);        /* one dim may be -1 */
+/* Einsum with any number of operands, "..." and repeated labels; becomes a chain of two-operand
+ * einsums (cheapest pair first), reductions, diagonals by a masked sum. */
+struct gs_node *gs_build_einsum(struct gs_graph *g, struct gs_span at, const char *spec,
+                                struct gs_node *const *args, int nargs);
+/* a @ b as NumPy's matmul. */
+struct gs_node *gs_build_matmul(struct gs_graph *g, struct gs_span at, struct gs_node *a, struct gs_node *b);
+struct gs_node *gs_build_dot_general(struct gs_graph *g, struct gs_span at, struct gs_node *a,
+                                     struct gs_node *b, const int *batch_a, const int *batch_b, int nbatch,
+                                     const int *contract_a, const int *contract_b, int ncontract);
+/* DIMS is a bit set. */
+struct gs_node *gs_build_reduce(struct gs_graph *g, enum gs_op op, struct gs_span at, struct gs_node *x,
+                                uint32_t dims, bool keep);
+/* START, END, STRIDE per dim, within the dims (0 <= start <= end <= dim, stride >= 1). */
+struct gs_node *gs_build_slice(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                               const int64_t *start, const int64_t *end, const int64_t *stride);
+
+#endif

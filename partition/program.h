@@ -1,0 +1,96 @@
+/* partition/program.h - the SPMD program: what every device runs.
+ *
+ * A list of steps in order.  Each is an operator of the table on this device's local parts; its
+ * type is the local one, equal on all devices.  What differs between devices comes only from their
+ * coordinates.  "part" below is gs_mesh_part(mesh, axes, naxes, position).
+ *
+ * Steps that have no counterpart in the graph, and their attributes (attrs->device):
+ *
+ *   ALL_GATHER      dim, axes: the parts of the group concatenated along dim in order of part; cut
+ *                   to the step's type when that is shorter.
+ *   ALL_REDUCE      axes, reduce.
+ *   REDUCE_SCATTER  dim, axes, reduce: the reduced value's elements [part*L, (part+1)*L) along
+ *                   dim, L the result's dim; past the operand's end undefined.
+ *   ALL_TO_ALL      split_dim, dim, axes: piece q of the operand along split_dim ([q*L, (q+1)*L), L
+ *                   the result's dim, past the end undefined) goes to part q; the received ones
+ *                   are concatenated along dim in order of the sender's part, cut to the type.
+ *   PERMUTE         from, to: each device gets the whole local part from
+ *                   gs_permute_source(step, position).
+ *   EXCHANGE        dim, axes, block, size, pieces, scale, offset, fill: result position j along dim
+ *                   is global result position g = scale*part + offset + j.  If piece k has
+ *                   first <= g < first+count and divide divides g-first, it is the element at
+ *                   s = source + (g-first)/divide*step of operand piece.operand, which part s/block'
+ *                   holds at s%block', block' being that operand's local dim (operands are cut
+ *                   along dim by axes).  Otherwise it is fill.  s is always inside the operand.
+ *                   With no axes it is local.
+ *   SHARD_SLICE     dim, axes: elements [part*L, (part+1)*L) of the operand along dim, L the
+ *                   result's dim; past the operand's end undefined.
+ *   MASK            dim, axes, block, size, fill: elements j with part*block + j >= size along dim
+ *                   become fill.
+ *   ZERO_PARTIAL    axes, fill: devices with part != 0 get fill everywhere.
+ *   IOTA            counts from part*block (attrs->iota).
+ *
+ * INPUT, PARAM and CONSTANT steps give the device's part of the whole tensor by the step's
+ * sharding; padding undefined.  Other steps are the graph's operators on local shapes.
+ */
+#ifndef GS_PARTITION_PROGRAM_H
+#define GS_PARTITION_PROGRAM_H
+
+#include "lang/graph.h"
+#include "partition/sharding.h"
+
+struct gs_step {
+  enum gs_op op;
+  int nargs;
+  const int *args;                     /* indices of earlier steps */
+  const union gs_attrs *attrs;
+  struct gs_type type;                 /* local */
+  struct gs_type global;               /* of the value this step holds (a part of) */
+  const struct gs_sharding *sharding;  /* how type is cut out of global */
+  const struct gs_node *node;          /* the operator it comes from: span and name; never NULL */
+  const char *reason;                  /* collectives: why, in user words; NULL elsewhere */
+  bool is_value;                       /* holds the node's own value (not a helper step) */
+};
+
+struct gs_program_output {
+  const char *name;
+  int step;
+  struct gs_node *node;                /* the same value in the unpartitioned graph */
+};
+
+struct gs_program {
+  const struct gs_mesh *mesh;
+  int nsteps;
+  struct gs_step *steps;
+  int noutputs;
+  struct gs_program_output *outputs;
+};
+
+/* The position whose local part the device at POSITION gets. */
+int64_t gs_permute_source(const struct gs_step *step, const struct gs_mesh *mesh, int64_t position);
+
+/* Devices along AXES of a collective; 1 for local steps. */
+int64_t gs_step_group_size(const struct gs_step *step);
+/* Bytes one device sends under a ring [LANGUAGE.md, "bytes"]; of an exchange, the most any
+ * device sends. */
+double gs_step_bytes(const struct gs_program *program, const struct gs_step *step);
+/* Floating-point operations of one device. */
+double gs_step_flops(const struct gs_program *program, const struct gs_step *step);
+
+struct gs_program_totals {
+  double bytes;                        /* sent by one device */
+  double bytes_by_op[GS_OP_COUNT];     /* collectives only */
+  int collectives;
+  double flops;                        /* of one device */
+  double whole_flops;                  /* of the unpartitioned program */
+  int64_t peak_memory;                 /* bytes of one device, live values at their highest */
+  double padding;                      /* share of padding in all values' bytes */
+  double time;                         /* seconds, by the mesh's profile */
+};
+void gs_program_total(struct gs_arena *arena, const struct gs_program *program,
+                      struct gs_program_totals *totals);
+
+/* Check the invariants above.  Returns NULL, or what is wrong with which step, in ARENA. */
+const char *gs_program_verify(struct gs_arena *arena, const struct gs_program *program);
+
+#endif
