@@ -1,0 +1,4 @@
+# docs/local.mk - the manual.
+
+EXTRA_DIST += \
+  %D%/dependencies.md

@@ -1,0 +1,1 @@
+# examples/local.mk - scripts to read and run, and their data.

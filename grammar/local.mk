@@ -1,0 +1,5 @@
+# grammar/local.mk - from text to syntax trees.
+
+libgspmd_la_SOURCES += \
+  %D%/ast.h \
+  %D%/parse.h
