@@ -5,6 +5,7 @@ libgspmd_la_SOURCES += \
   %D%/axes.h \
   %D%/complete.c \
   %D%/complete.h \
+  %D%/exchange.c \
   %D%/mesh.c \
   %D%/mesh.h \
   %D%/partition.h \

@@ -71,6 +71,12 @@ int64_t gs_permute_source(const struct gs_step *step, const struct gs_mesh *mesh
 
 /* Devices along AXES of a collective; 1 for local steps. */
 int64_t gs_step_group_size(const struct gs_step *step);
+/* The most elements along a dim that one of PARTS parts sends to others in an exchange: part q wants
+ * result positions [scale*q + offset, + length); operand k is held in parts of operand_blocks[k].
+ * For more than 64 parts the most among those at the ends of the mesh and of the pieces.  Takes
+ * no time that grows with lengths or parts. */
+double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length, int npieces,
+                            const struct gs_exchange_piece *pieces, const int64_t *operand_blocks);
 /* Bytes one device sends under a ring [LANGUAGE.md, "bytes"]; of an exchange, the most any
  * device sends. */
 double gs_step_bytes(const struct gs_program *program, const struct gs_step *step);
