@@ -30,7 +30,7 @@ struct gs_mesh {
   const char *profile;                 /* of the devices' speed, or NULL: generic */
 };
 
-/* A sub-axis: pre * size divides the axis's size, size > 1 except for whole axes of size 1. */
+/* A sub-axis: pre * size divides the axis's size. */
 struct gs_axis {
   int axis;                            /* index in the mesh */
   int64_t pre, size;

@@ -23,6 +23,8 @@
  *                   holds at s%block', block' being that operand's local dim (operands are cut
  *                   along dim by axes).  Otherwise it is fill.  s is always inside the operand.
  *                   With no axes it is local.
+ *   OWN_PART        as EXCHANGE, but nothing is sent: positions whose element another part holds become
+ *                   fill.  The sum over the axes is then the exchanged value.
  *   SHARD_SLICE     dim, axes: elements [part*L, (part+1)*L) of the operand along dim, L the
  *                   result's dim; past the operand's end undefined.
  *   MASK            dim, axes, block, size, fill: elements j with part*block + j >= size along dim

@@ -35,7 +35,7 @@ struct gs_sharding {
 struct gs_sharding_table;
 struct gs_sharding_table *gs_sharding_table_new(struct gs_arena *arena);
 
-/* The interned sharding; adjacent sub-axes are fused, sub-axes of size 1 dropped.  DIMS has RANK
+/* The interned sharding; adjacent sub-axes are fused, axes of size 1 dropped.  DIMS has RANK
  * entries.  The axes are copied. */
 const struct gs_sharding *gs_sharding_make(struct gs_sharding_table *table, const struct gs_mesh *mesh,
                                            int rank, const struct gs_dim_sharding *dims,

@@ -1,0 +1,23 @@
+/* partition/builder.h - an SPMD program while it is made: a growing list of steps without repeats. */
+#ifndef GS_PARTITION_BUILDER_H
+#define GS_PARTITION_BUILDER_H
+
+#include "partition/program.h"
+
+struct gs_builder {
+  struct gs_arena *arena;
+  struct gs_step *steps;
+  int nsteps, capacity;
+  int *table, table_size;              /* open addressing over steps; -1 is empty */
+  bool failed;                         /* out of memory: the program is not usable */
+};
+
+bool gs_builder_init(struct gs_builder *b, struct gs_arena *arena);
+/* Index of a step equal to STEP: an earlier one (same operator, operands, attributes, type and
+ * sharding), or a new copy.  STEP->attrs, if any, was zeroed before it was filled. */
+int gs_builder_add(struct gs_builder *b, const struct gs_step *step);
+/* The program of OUTPUTS, with the steps they do not need left out. NULL: out of memory. */
+struct gs_program *gs_builder_finish(struct gs_builder *b, const struct gs_mesh *mesh,
+                                     const struct gs_program_output *outputs, int noutputs);
+
+#endif

@@ -1,0 +1,352 @@
+/* partition/choose.c - joint choice by dynamic programming, then local improvement.
+ *
+ * Forward in topological order: the cheapest cost to have each value in each of a few candidate
+ * shardings, an operand's cost shared among its users.  Backward: fix choices from the outputs.
+ * Exact on trees; rounds of re-choosing one value given its neighbours mend what sharing spoils.
+ */
+#include <config.h>
+
+#include "partition/choose.h"
+
+#include <string.h>
+
+enum { CANDIDATES = 8, ROUNDS = 2 };
+
+struct value {
+  int ncandidates, nstrategies;
+  const struct gs_sharding *candidates[CANDIDATES];
+  double best[CANDIDATES];
+  struct gs_strategy *strategies;
+  bool free;                           /* made on each device as wanted: constants, iota */
+  bool given;                          /* an input nobody annotated: handed over as wanted */
+  int chosen, strategy;
+  const struct gs_sharding *layout;    /* of a leaf */
+};
+
+struct state {
+  const struct gs_choose_request *r;
+  struct gs_node *const *nodes;
+  struct value *values;                /* by id */
+  bool completed_only;
+};
+
+static bool is_leaf(const struct gs_node *node)
+{
+  return node->nargs == 0;
+}
+
+static int user_count(const struct state *s, int id)
+{
+  int n = s->r->slice->first_user[id + 1] - s->r->slice->first_user[id];
+  return n > 0 ? n : 1;
+}
+
+static double local_bytes(const struct gs_sharding *sh, const struct gs_type *type)
+{
+  struct gs_type local = gs_sharding_local(sh, type);
+  return (double)gs_type_bytes(&local);
+}
+
+/* From value ID in sharding FROM to what a user requires. */
+static double step_cost(const struct state *s, int id, const struct gs_sharding *from,
+                        const struct gs_sharding *to)
+{
+  const struct value *v = &s->values[id];
+  if (from == to || (v->free && to->npartial == 0))
+    return 0;
+  const struct gs_type *type = &s->nodes[id]->type;
+  if (v->given && v->layout == NULL && to->npartial == 0
+      && local_bytes(to, type) <= local_bytes(v->candidates[0], type))
+    return 0;
+  return gs_reshard_cost(s->r->resharder, from, to, type);
+}
+
+/* The cheapest to have operand ID as REQUIRED, over its candidates. */
+static double operand_cost(const struct state *s, int id, const struct gs_sharding *required)
+{
+  const struct value *v = &s->values[id];
+  double cheapest = 1e30, share = 1.0 / user_count(s, id);
+  for (int c = 0; c < v->ncandidates; c++) {
+    double cost = v->best[c] * share;
+    if (cost >= cheapest)
+      continue;
+    cost += step_cost(s, id, v->candidates[c], required);
+    cheapest = cost < cheapest ? cost : cheapest;
+  }
+  return cheapest;
+}
+
+static bool users_are_linear(const struct state *s, int id)
+{
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  if (slice->first_user[id] == slice->first_user[id + 1])
+    return false;
+  for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++)
+    if (gs_op_info(s->nodes[slice->users[u]]->op)->linear == GS_LINEAR_NONE)
+      return false;
+  return true;
+}
+
+/* SH has every axis of BASE in its place, and maybe more. */
+static bool is_finer(const struct gs_sharding *sh, const struct gs_sharding *base)
+{
+  for (int i = 0; i < sh->rank; i++) {
+    const struct gs_dim_sharding *a = &base->dims[i], *b = &sh->dims[i];
+    if (b->block != 0 || a->naxes > b->naxes)
+      return false;
+    for (int k = 0; k < a->naxes; k++)
+      if (a->axes[k].axis != b->axes[k].axis || a->axes[k].pre != b->axes[k].pre
+          || b->axes[k].size % a->axes[k].size != 0
+          || (k + 1 < a->naxes && a->axes[k].size != b->axes[k].size))
+        return false;
+  }
+  return sh->npartial == 0;
+}
+
+static bool divides(const struct gs_sharding *sh, const struct gs_type *type)
+{
+  for (int i = 0; i < sh->rank; i++)
+    if (type->dims[i] % gs_sharding_parts(sh, i) != 0)
+      return false;
+  return true;
+}
+
+static bool is_candidate(const struct state *s, int id, const struct gs_sharding *sh, bool linear)
+{
+  const struct gs_sharding *completed = s->r->completion->shardings[id];
+  const struct gs_type *type = &s->nodes[id]->type;
+  if (s->completed_only || s->r->fixed[id])
+    return false;
+  if (s->r->output[id])
+    return is_finer(sh, completed) && divides(sh, type);
+  if (sh->npartial > 0 && !linear)
+    return false;
+  return local_bytes(sh, type) <= 8 * local_bytes(completed, type) + (1 << 20);
+}
+
+static double candidate_cost(const struct state *s, int id, const struct gs_sharding *candidate,
+                             const double *base, int *strategy)
+{
+  const struct value *v = &s->values[id];
+  double cheapest = 1e30;
+  for (int t = 0; t < v->nstrategies; t++) {
+    if (base[t] >= cheapest)
+      continue;
+    double cost = base[t] + gs_reshard_cost(s->r->resharder, v->strategies[t].produced, candidate,
+                                            &s->nodes[id]->type);
+    if (cost < cheapest) {
+      cheapest = cost;
+      *strategy = t;
+    }
+  }
+  return cheapest;
+}
+
+static void insert_candidate(struct value *v, const struct gs_sharding *sh, double cost)
+{
+  for (int c = 0; c < v->ncandidates; c++)
+    if (v->candidates[c] == sh)
+      return;
+  int at = v->ncandidates;
+  if (at == CANDIDATES) {
+    if (v->best[CANDIDATES - 1] <= cost)
+      return;
+    at--;
+  } else {
+    v->ncandidates++;
+  }
+  while (at > 1 && v->best[at - 1] > cost) {   /* the completed one stays first */
+    v->candidates[at] = v->candidates[at - 1];
+    v->best[at] = v->best[at - 1];
+    at--;
+  }
+  v->candidates[at] = sh;
+  v->best[at] = cost;
+}
+
+static bool make_strategies(struct state *s, int id)
+{
+  const struct gs_node *node = s->nodes[id];
+  struct value *v = &s->values[id];
+  struct gs_sharding_list result = { 1, { v->candidates[0] } };
+  struct gs_sharding_list few[4], *args = few;
+  struct gs_strategy made[GS_MAX_STRATEGIES];
+  if (node->nargs > 4)
+    args = GS_NEW_ARRAY(s->r->arena, struct gs_sharding_list, node->nargs);
+  if (args == NULL)
+    return false;
+  for (int a = 0; a < node->nargs; a++) {
+    const struct value *u = &s->values[node->args[a]->id];
+    args[a].count = node->nargs > 4 && u->ncandidates > 1 ? 1 : u->ncandidates;
+    memcpy(args[a].items, u->candidates, (size_t)args[a].count * sizeof u->candidates[0]);
+  }
+  struct gs_strategy_request request = {
+    .arena = s->r->arena, .table = s->r->table, .mesh = s->r->completion->mesh, .node = node,
+    .rule = s->r->slice->rules[id], .args = args, .result = &result
+  };
+  v->nstrategies = gs_strategies(&request, made);
+  if (v->nstrategies <= 0)
+    return false;
+  v->strategies = gs_arena_copy(s->r->arena, made, (size_t)v->nstrategies * sizeof *made);
+  return v->strategies != NULL;
+}
+
+static bool forward(struct state *s, int id)
+{
+  const struct gs_node *node = s->nodes[id];
+  struct value *v = &s->values[id];
+  double base[GS_MAX_STRATEGIES];
+  int ignored;
+  v->ncandidates = 1;
+  v->candidates[0] = s->r->completion->shardings[id];
+  v->best[0] = 0;
+  if (is_leaf(node)) {
+    bool input = node->op == GS_OP_INPUT || node->op == GS_OP_PARAM;
+    v->free = !input;
+    v->given = input && !s->r->fixed[id] && !s->completed_only && !s->r->output[id];
+    return true;
+  }
+  if (!make_strategies(s, id))
+    return false;
+  for (int t = 0; t < v->nstrategies; t++) {
+    base[t] = v->strategies[t].cost;
+    for (int a = 0; a < node->nargs; a++)
+      base[t] += operand_cost(s, node->args[a]->id, v->strategies[t].required[a]);
+  }
+  v->best[0] = candidate_cost(s, id, v->candidates[0], base, &ignored);
+  bool linear = users_are_linear(s, id);
+  for (int t = 0; t < v->nstrategies; t++) {
+    const struct gs_sharding *sh = v->strategies[t].produced;
+    if (sh != v->candidates[0] && is_candidate(s, id, sh, linear))
+      insert_candidate(v, sh, candidate_cost(s, id, sh, base, &ignored));
+  }
+  return true;
+}
+
+/* What the users of ID, whose strategies are chosen, pay when it is in sharding SH.  A layout that
+ * several want is made once. */
+static double users_cost(const struct state *s, int id, const struct gs_sharding *sh)
+{
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  const struct gs_sharding *paid[16];
+  int npaid = 0;
+  double cost = 0;
+  for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
+    const struct gs_node *user = s->nodes[slice->users[u]];
+    const struct value *w = &s->values[user->id];
+    for (int a = 0; a < user->nargs; a++) {
+      if (user->args[a]->id != id)
+        continue;
+      const struct gs_sharding *wanted = w->strategies[w->strategy].required[a];
+      bool known = false;
+      for (int p = 0; p < npaid && !known; p++)
+        known = paid[p] == wanted;
+      if (known)
+        continue;
+      if (npaid < 16)
+        paid[npaid++] = wanted;
+      cost += step_cost(s, id, sh, wanted);
+    }
+  }
+  return cost;
+}
+
+/* Choose candidate and strategy of ID given its users' strategies.  SETTLED: the operands' choices
+ * are made too, else their best over all candidates counts. */
+static void choose_one(struct state *s, int id, bool settled)
+{
+  const struct gs_node *node = s->nodes[id];
+  struct value *v = &s->values[id];
+  double base[GS_MAX_STRATEGIES], cheapest = 1e30;
+  if (is_leaf(node))
+    return;
+  for (int t = 0; t < v->nstrategies; t++) {
+    base[t] = v->strategies[t].cost;
+    for (int a = 0; a < node->nargs; a++) {
+      int arg = node->args[a]->id;
+      const struct value *u = &s->values[arg];
+      const struct gs_sharding *required = v->strategies[t].required[a];
+      base[t] += settled ? step_cost(s, arg, u->candidates[u->chosen], required)
+                         : operand_cost(s, arg, required);
+    }
+  }
+  int limit = s->completed_only ? 1 : v->ncandidates;
+  for (int c = 0; c < limit; c++) {
+    int strategy = 0;
+    double cost = candidate_cost(s, id, v->candidates[c], base, &strategy)
+                  + users_cost(s, id, v->candidates[c]);
+    if (cost < cheapest - 1e-9) {
+      cheapest = cost;
+      v->chosen = c;
+      v->strategy = strategy;
+    }
+  }
+}
+
+/* An input nobody annotated gets the layout that serves its users best, not larger than the
+ * completed one. */
+static void choose_given(struct state *s, int id)
+{
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  const struct gs_type *type = &s->nodes[id]->type;
+  struct value *v = &s->values[id];
+  double limit = local_bytes(v->candidates[0], type);
+  v->layout = v->candidates[0];
+  double cheapest = users_cost(s, id, v->layout);
+  for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
+    const struct gs_node *user = s->nodes[slice->users[u]];
+    const struct value *w = &s->values[user->id];
+    for (int a = 0; a < user->nargs; a++) {
+      const struct gs_sharding *wanted = w->strategies[w->strategy].required[a];
+      if (user->args[a]->id != id || wanted->npartial > 0 || local_bytes(wanted, type) > limit)
+        continue;
+      double cost = users_cost(s, id, wanted);
+      if (cost < cheapest - 1e-9) {
+        cheapest = cost;
+        v->layout = wanted;
+      }
+    }
+  }
+  v->candidates[0] = v->layout;
+}
+
+static struct gs_choice *choose(const struct gs_choose_request *r, bool completed_only)
+{
+  const struct gs_slice_of_graph *slice = r->slice;
+  int nnodes = slice->graph->nnodes;
+  struct state s = { .r = r, .nodes = slice->graph->nodes, .completed_only = completed_only };
+  s.values = GS_NEW_ARRAY(r->arena, struct value, nnodes + 1);
+  struct gs_choice *choices = GS_NEW_ARRAY(r->arena, struct gs_choice, nnodes + 1);
+  if (s.values == NULL || choices == NULL)
+    return NULL;
+  for (int i = 0; i < slice->count; i++)
+    if (!forward(&s, slice->order[i]))
+      return NULL;
+  for (int i = slice->count - 1; i >= 0; i--)
+    choose_one(&s, slice->order[i], false);
+  for (int round = 0; round < ROUNDS && !completed_only; round++) {
+    for (int i = 0; i < slice->count; i++)
+      choose_one(&s, slice->order[i], true);
+    for (int i = slice->count - 1; i >= 0; i--)
+      choose_one(&s, slice->order[i], true);
+  }
+  for (int i = 0; i < slice->count; i++) {
+    int id = slice->order[i];
+    struct value *v = &s.values[id];
+    if (v->given)
+      choose_given(&s, id);
+    choices[id].sharding = v->candidates[v->chosen];
+    choices[id].strategy = is_leaf(s.nodes[id]) ? NULL : &v->strategies[v->strategy];
+  }
+  return choices;
+}
+
+struct gs_choice *gs_choose(const struct gs_choose_request *request)
+{
+  return choose(request, false);
+}
+
+struct gs_choice *gs_choose_completed(const struct gs_choose_request *request)
+{
+  return choose(request, true);
+}

@@ -1,0 +1,211 @@
+/* partition/partition.c - the way from a graph to its plan. */
+#include <config.h>
+
+#include "partition/partition.h"
+
+#include <string.h>
+
+#include "partition/emit.h"
+#include "partition/join.h"
+
+struct job {
+  struct gs_arena *arena;
+  struct gs_graph *graph;
+  struct gs_node *const *outputs;
+  const char *const *names;
+  int noutputs;
+  const struct gs_partition_options *options;
+  struct gs_sharding_table *table;
+  struct gs_resharder *resharder;
+  struct gs_slice_of_graph *slice;
+  const struct gs_mesh *mesh;
+  const struct gs_sharding **annotations;      /* by id */
+  bool *fixed, *output;                        /* by id */
+};
+
+static const struct gs_mesh *single_device(struct gs_arena *arena, struct gs_diagnostics *d)
+{
+  struct gs_mesh_axis axis = { "device", 1 };
+  return gs_mesh_new(arena, d, (struct gs_span){ 0 }, 1, &axis, NULL, false);
+}
+
+/* The mesh of the program: the current one if an annotation uses it, else that of the first
+ * annotation. */
+static const struct gs_mesh *base_mesh(const struct job *j, const struct gs_mesh *current)
+{
+  const struct gs_mesh *first = NULL;
+  for (int i = 0; i < j->slice->count; i++) {
+    const struct gs_node *node = j->graph->nodes[j->slice->order[i]];
+    if (node->op != GS_OP_SHARD || node->attrs->shard.annotation == NULL)
+      continue;
+    const struct gs_mesh *mesh = node->attrs->shard.annotation->mesh;
+    if (current != NULL && gs_mesh_equal(mesh, current))
+      return current;
+    if (first == NULL)
+      first = mesh;
+  }
+  return first != NULL ? first : current != NULL ? current : single_device(j->arena, j->graph->diagnostics);
+}
+
+/* The annotation of NODE in terms of the program's mesh. */
+static const struct gs_sharding *translate(struct job *j, const struct gs_node *node)
+{
+  const struct gs_sharding *from = node->attrs->shard.annotation;
+  bool same = gs_mesh_equal(from->mesh, j->mesh);
+  struct gs_axis_list lists[GS_MAX_RANK], axes;
+  struct gs_dim_sharding dims[GS_MAX_RANK] = { { 0 } };
+  for (int i = 0; i < from->rank; i++) {
+    lists[i].count = 0;
+    for (int k = 0; k < from->dims[i].naxes; k++) {
+      struct gs_axis a = from->dims[i].axes[k];
+      if (same)
+        gs_axis_list_set(&axes, &a, 1);
+      else if (!gs_mesh_translate(j->arena, j->graph->diagnostics, node->attrs->shard.span, j->mesh,
+                                  from->mesh, a.axis, &axes))
+        return NULL;
+      for (int t = 0; t < axes.count; t++)
+        gs_axis_list_add(&lists[i], axes.items[t]);
+    }
+    dims[i] = (struct gs_dim_sharding){ lists[i].count, from->dims[i].open, lists[i].items, 0 };
+  }
+  return gs_sharding_make(j->table, j->mesh, from->rank, dims, NULL, 0, GS_OP_SUM);
+}
+
+static bool read_annotations(struct job *j)
+{
+  int nnodes = j->graph->nnodes;
+  j->annotations = GS_NEW_ARRAY(j->arena, const struct gs_sharding *, nnodes + 1);
+  j->fixed = GS_NEW_ARRAY(j->arena, bool, nnodes + 1);
+  j->output = GS_NEW_ARRAY(j->arena, bool, nnodes + 1);
+  if (j->annotations == NULL || j->fixed == NULL || j->output == NULL)
+    return false;
+  for (int i = 0; i < j->slice->count; i++) {
+    const struct gs_node *node = j->graph->nodes[j->slice->order[i]];
+    if (node->op != GS_OP_SHARD || node->attrs->shard.annotation == NULL)
+      continue;
+    j->annotations[node->id] = translate(j, node);
+    if (j->annotations[node->id] == NULL)
+      return false;
+    /* An annotated input arrives sharded that way. */
+    const struct gs_node *x = node->args[0];
+    j->fixed[node->id] = true;
+    if (x->op == GS_OP_INPUT || x->op == GS_OP_PARAM)
+      j->fixed[x->id] = true;
+  }
+  for (int i = 0; i < j->noutputs; i++)
+    j->output[j->outputs[i]->id] = true;
+  return true;
+}
+
+/* Lower is better: bytes sent and FLOPs / 1000, ties by collectives [PARTITIONING.md 10]. */
+static double objective(struct gs_arena *arena, const struct gs_program *program, double *bytes)
+{
+  struct gs_program_totals totals;
+  gs_program_total(arena, program, &totals);
+  *bytes = totals.bytes;
+  return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
+}
+
+static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs_choice *choices)
+{
+  int capacity = 0;
+  for (int i = 0; i < j->slice->count; i++)
+    capacity += choices[j->slice->order[i]].sharding != plan->completion->shardings[j->slice->order[i]];
+  plan->departures = GS_NEW_ARRAY(j->arena, struct gs_departure, capacity + 1);
+  if (plan->departures == NULL)
+    return false;
+  for (int i = 0; i < j->slice->count; i++) {
+    int id = j->slice->order[i];
+    const struct gs_sharding *completed = plan->completion->shardings[id];
+    const struct gs_node *node = j->graph->nodes[id];
+    if (choices[id].sharding != completed && (node->nargs > 0 || node->op == GS_OP_INPUT
+                                              || node->op == GS_OP_PARAM))
+      plan->departures[plan->ndepartures++] = (struct gs_departure){ id, completed,
+                                                                     choices[id].sharding };
+  }
+  return true;
+}
+
+/* Completion leaves dims open; from here on that no longer matters. */
+static bool close_dims(struct job *j, struct gs_completion *completion)
+{
+  for (int i = 0; i < j->slice->count; i++) {
+    const struct gs_sharding *s = completion->shardings[j->slice->order[i]];
+    struct gs_dim_sharding dims[GS_MAX_RANK];
+    bool open = false;
+    for (int d = 0; d < s->rank; d++) {
+      dims[d] = s->dims[d];
+      open = open || dims[d].open;
+      dims[d].open = false;
+    }
+    if (open)
+      s = gs_sharding_make(j->table, s->mesh, s->rank, dims, NULL, 0, GS_OP_SUM);
+    if (s == NULL)
+      return false;
+    completion->shardings[j->slice->order[i]] = s;
+  }
+  return true;
+}
+
+static bool plan_programs(struct gs_plan *plan, struct job *j)
+{
+  struct gs_choose_request request = {
+    .arena = j->arena, .table = j->table, .resharder = j->resharder, .slice = j->slice,
+    .completion = plan->completion, .fixed = j->fixed, .output = j->output, .options = j->options
+  };
+  struct gs_choice *completed = gs_choose_completed(&request);
+  if (completed == NULL)
+    return false;
+  plan->program = gs_emit(&request, completed, j->outputs, j->names, j->noutputs);
+  if (plan->program == NULL)
+    return false;
+  double cost = objective(j->arena, plan->program, &plan->completed_bytes);
+  if (j->options->follow_completed || plan->completed_bytes == 0)
+    return true;
+  struct gs_choice *chosen = gs_choose(&request);
+  struct gs_program *other =
+      chosen != NULL ? gs_emit(&request, chosen, j->outputs, j->names, j->noutputs) : NULL;
+  if (other == NULL)
+    return false;
+  double bytes;
+  if (objective(j->arena, other, &bytes) < cost - 1e-6) {
+    plan->program = other;
+    return list_departures(plan, j, chosen);
+  }
+  return true;
+}
+
+static bool prepare(struct job *j, const struct gs_mesh *current)
+{
+  j->table = gs_sharding_table_new(j->arena);
+  j->slice = gs_slice_of_graph(j->arena, j->graph, j->outputs, j->noutputs);
+  if (j->table == NULL || j->slice == NULL)
+    return false;
+  j->resharder = gs_resharder_new(j->arena, j->table);
+  j->mesh = base_mesh(j, current);
+  return j->resharder != NULL && j->mesh != NULL && read_annotations(j);
+}
+
+struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, const struct gs_mesh *mesh,
+                             struct gs_node *const *outputs, const char *const *names, int noutputs,
+                             const struct gs_partition_options *options)
+{
+  const struct gs_partition_options defaults = { 0 };
+  struct job j = { .arena = arena, .graph = graph, .outputs = outputs, .names = names,
+                   .noutputs = noutputs, .options = options != NULL ? options : &defaults };
+  struct gs_span at = noutputs > 0 ? outputs[0]->span : (struct gs_span){ 0 };
+  int errors = graph->diagnostics != NULL ? graph->diagnostics->errors : 0;
+  struct gs_plan *plan = GS_NEW(arena, struct gs_plan);
+  bool made = plan != NULL && prepare(&j, mesh);
+  if (made) {
+    plan->graph = graph;
+    plan->mesh = j.mesh;
+    plan->completion = gs_complete(arena, j.table, j.slice, j.mesh, j.annotations, j.options);
+    made = plan->completion != NULL && close_dims(&j, plan->completion) && plan_programs(plan, &j);
+  }
+  if (made && !gs_arena_failed(arena))
+    return plan;
+  if (graph->diagnostics == NULL || graph->diagnostics->errors == errors)
+    gs_error(graph->diagnostics, at, "planning needs more memory than the limit allows");
+  return NULL;
+}

@@ -1,0 +1,284 @@
+/* partition/reshard.c - shortest paths between shardings (Dijkstra; moves in reshard_moves.c). */
+#include <config.h>
+
+#include "partition/reshard.h"
+
+#include <string.h>
+
+#include "partition/reshard_moves.h"
+
+struct memo {
+  const struct gs_sharding *from, *to;
+  int64_t dims[GS_MAX_RANK];
+  size_t element;
+  uint32_t hash;
+  struct gs_path *path;
+  struct memo *next;
+};
+
+enum { BUCKETS = 1 << 12, MAX_STATES = 6000 };
+
+struct gs_resharder {
+  struct gs_arena *arena, *scratch;
+  struct gs_sharding_table *table;
+  struct memo *buckets[BUCKETS];
+};
+
+struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding_table *table)
+{
+  struct gs_resharder *r = GS_NEW(arena, struct gs_resharder);
+  if (r != NULL) {
+    r->arena = arena;
+    r->table = table;
+  }
+  return r;
+}
+
+/* A state reached, with how. */
+struct reached {
+  struct gs_layout layout;
+  double cost, bytes;
+  int before;                          /* index of the state before, -1 at the start */
+  struct gs_layout_move move;
+  bool settled;
+  int next;                            /* in its hash chain, -1 ends it */
+};
+
+enum { HEADS = 1024 };
+
+/* A search under way; implements the sink that move generation reports to. */
+struct search {
+  struct gs_layout_problem problem;
+  struct gs_layout goal;
+  struct reached *states;
+  int count, capacity;
+  int current;
+  int heads[HEADS];
+  int *heap, heap_count;
+  struct gs_arena *arena;
+  bool failed;
+};
+
+static void heap_push(struct search *s, int index)
+{
+  int at = s->heap_count++;
+  while (at > 0 && s->states[s->heap[(at - 1) / 2]].cost > s->states[index].cost) {
+    s->heap[at] = s->heap[(at - 1) / 2];
+    at = (at - 1) / 2;
+  }
+  s->heap[at] = index;
+}
+
+static int heap_pop(struct search *s)
+{
+  int top = s->heap[0], last = s->heap[--s->heap_count], at = 0;
+  for (;;) {
+    int child = 2 * at + 1;
+    if (child >= s->heap_count)
+      break;
+    if (child + 1 < s->heap_count
+        && s->states[s->heap[child + 1]].cost < s->states[s->heap[child]].cost)
+      child++;
+    if (s->states[s->heap[child]].cost >= s->states[last].cost)
+      break;
+    s->heap[at] = s->heap[child];
+    at = child;
+  }
+  s->heap[at] = last;
+  return top;
+}
+
+static bool grow(struct search *s)
+{
+  int capacity = s->capacity * 2;
+  struct reached *states = GS_NEW_ARRAY(s->arena, struct reached, capacity);
+  int *heap = GS_NEW_ARRAY(s->arena, int, capacity * 8);
+  if (states == NULL || heap == NULL)
+    return false;
+  memcpy(states, s->states, (size_t)s->count * sizeof *states);
+  memcpy(heap, s->heap, (size_t)s->heap_count * sizeof *heap);
+  s->states = states;
+  s->heap = heap;
+  s->capacity = capacity;
+  return true;
+}
+
+static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
+{
+  struct search *s = user;
+  double hop = move->kind == GS_MOVE_SLICE || move->kind == GS_MOVE_ZERO_PARTIAL ? 1e-4 : 1e-2;
+  double cost = (s->current < 0 ? 0 : s->states[s->current].cost) + move->bytes + hop;
+  unsigned head = gs_layout_hash(to) % HEADS;
+  int at = s->heads[head];
+  while (at >= 0 && !gs_layout_equal(&s->states[at].layout, to))
+    at = s->states[at].next;
+  if (at >= 0 && s->states[at].cost <= cost)
+    return;
+  if (at < 0) {
+    if (s->count == s->capacity && !grow(s)) {
+      s->failed = true;
+      return;
+    }
+    at = s->count++;
+    s->states[at] = (struct reached){ .layout = *to, .next = s->heads[head] };
+    s->heads[head] = at;
+  }
+  struct reached *r = &s->states[at];
+  r->cost = cost;
+  r->bytes = (s->current < 0 ? 0 : s->states[s->current].bytes) + move->bytes;
+  r->before = s->current;
+  r->move = *move;
+  if (s->heap_count < s->capacity * 8)
+    heap_push(s, at);
+  else
+    s->failed = true;
+}
+
+static bool search_start(struct search *s, const struct gs_layout *start)
+{
+  s->capacity = 64;
+  s->states = GS_NEW_ARRAY(s->arena, struct reached, s->capacity);
+  s->heap = GS_NEW_ARRAY(s->arena, int, s->capacity * 8);
+  if (s->states == NULL || s->heap == NULL)
+    return false;
+  for (int i = 0; i < HEADS; i++)
+    s->heads[i] = -1;
+  s->current = -1;
+  reach(s, start, &(struct gs_layout_move){ .kind = GS_MOVE_SLICE });
+  s->states[0].cost = 0;
+  return true;
+}
+
+/* Index of the goal, or -1. */
+static int search_run(struct search *s)
+{
+  while (s->heap_count > 0 && s->count < MAX_STATES && !s->failed) {
+    int at = heap_pop(s);
+    if (s->states[at].settled)
+      continue;
+    s->states[at].settled = true;
+    if (gs_layout_equal(&s->states[at].layout, &s->goal))
+      return at;
+    s->current = at;
+    struct gs_layout from = s->states[at].layout;
+    gs_layout_moves(&s->problem, &from, reach, s);
+  }
+  return -1;
+}
+
+static bool path_from(struct gs_resharder *r, struct search *s, int goal, struct gs_path *path)
+{
+  int n = 0;
+  for (int at = goal; s->states[at].before >= 0; at = s->states[at].before)
+    n++;
+  struct gs_move *moves = GS_NEW_ARRAY(r->arena, struct gs_move, n);
+  if (moves == NULL && n > 0)
+    return false;
+  path->nmoves = n;
+  path->moves = moves;
+  path->bytes = s->states[goal].bytes;
+  path->cost = s->states[goal].cost;
+  for (int at = goal; s->states[at].before >= 0; at = s->states[at].before) {
+    const struct gs_layout_move *m = &s->states[at].move;
+    struct gs_axis axes[GS_AXES_MAX];
+    for (int i = 0; i < m->natoms; i++)
+      axes[i] = s->problem.atoms.items[m->atoms[i]];
+    moves[--n] = (struct gs_move){
+      .kind = m->kind, .dim = m->dim, .split_dim = m->split_dim, .naxes = m->natoms,
+      .axes = gs_arena_copy(r->arena, axes, (size_t)m->natoms * sizeof *axes), .bytes = m->bytes,
+      .after = gs_layout_sharding(&s->problem, r->table, &s->states[at].layout)
+    };
+    if (moves[n].after == NULL)
+      return false;
+  }
+  if (path->nmoves > 0)
+    moves[path->nmoves - 1].after = s->problem.to;
+  return true;
+}
+
+/* Gather everything and cut it anew: always there, never cheap. */
+static bool path_by_replication(struct gs_resharder *r, struct search *s, struct gs_path *path)
+{
+  struct gs_layout replicated = s->problem.start;
+  struct gs_layout_problem half = s->problem;
+  gs_layout_replicate(&s->problem, &replicated);
+  const struct gs_sharding *middle = gs_layout_sharding(&half, r->table, &replicated);
+  if (middle == NULL || middle == s->problem.from || middle == s->problem.to)
+    return false;
+  const struct gs_path *a = gs_reshard_path(r, s->problem.from, middle, &s->problem.type);
+  const struct gs_path *b = gs_reshard_path(r, middle, s->problem.to, &s->problem.type);
+  if (a == NULL || b == NULL)
+    return false;
+  struct gs_move *moves = GS_NEW_ARRAY(r->arena, struct gs_move, a->nmoves + b->nmoves);
+  if (moves == NULL)
+    return false;
+  memcpy(moves, a->moves, (size_t)a->nmoves * sizeof *moves);
+  memcpy(moves + a->nmoves, b->moves, (size_t)b->nmoves * sizeof *moves);
+  *path = (struct gs_path){ a->nmoves + b->nmoves, moves, a->bytes + b->bytes, a->cost + b->cost,
+                            true };
+  return true;
+}
+
+static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
+                      const struct gs_sharding *to, const struct gs_type *type, struct gs_path *path)
+{
+  if (from == to)
+    return true;
+  struct search *s = GS_NEW(r->scratch, struct search);
+  if (s == NULL)
+    return false;
+  s->arena = r->scratch;
+  if (!gs_layout_problem(&s->problem, from, to, type))
+    return false;
+  s->goal = s->problem.goal;
+  if (!search_start(s, &s->problem.start))
+    return false;
+  int goal = search_run(s);
+  if (goal >= 0)
+    return path_from(r, s, goal, path);
+  return !s->failed && path_by_replication(r, s, path);
+}
+
+static uint32_t memo_hash(const struct gs_sharding *from, const struct gs_sharding *to,
+                          const struct gs_type *type)
+{
+  uint64_t hash = from->hash * 0x9e3779b97f4a7c15u ^ to->hash;
+  for (int i = 0; i < type->rank; i++)
+    hash = (hash ^ (uint64_t)type->dims[i]) * 0xff51afd7ed558ccdu;
+  hash ^= gs_dtype_size(type->dtype);
+  return (uint32_t)(hash ^ hash >> 29 ^ hash >> 47);
+}
+
+const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
+                                      const struct gs_sharding *to, const struct gs_type *type)
+{
+  uint32_t hash = memo_hash(from, to, type);
+  size_t element = gs_dtype_size(type->dtype);
+  for (struct memo *m = r->buckets[hash % BUCKETS]; m != NULL; m = m->next)
+    if (m->hash == hash && m->from == from && m->to == to && m->element == element
+        && memcmp(m->dims, type->dims, sizeof m->dims) == 0)
+      return m->path;
+  struct memo *m = GS_NEW(r->arena, struct memo);
+  struct gs_path *path = GS_NEW(r->arena, struct gs_path);
+  struct gs_arena *outer = r->scratch;
+  r->scratch = gs_arena_new(NULL);
+  bool found = m != NULL && path != NULL && r->scratch != NULL && find_path(r, from, to, type, path);
+  gs_arena_free(r->scratch);
+  r->scratch = outer;
+  if (!found)
+    return NULL;
+  *m = (struct memo){ .from = from, .to = to, .element = element, .hash = hash, .path = path,
+                      .next = r->buckets[hash % BUCKETS] };
+  memcpy(m->dims, type->dims, sizeof m->dims);
+  r->buckets[hash % BUCKETS] = m;
+  return path;
+}
+
+double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,
+                       const struct gs_sharding *to, const struct gs_type *type)
+{
+  if (from == to)
+    return 0;
+  const struct gs_path *path = gs_reshard_path(r, from, to, type);
+  return path == NULL ? 1e30 : path->cost;
+}

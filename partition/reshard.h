@@ -1,0 +1,47 @@
+/* partition/reshard.h - the cheapest way from one sharding of a tensor to another.
+ *
+ * A shortest path over the moves of PARTITIONING.md 4, by bytes one device sends, then by number of
+ * collectives.  Between the moves dims may have blocks other than ceil(D/A); a rebalancing exchange
+ * along the dim's own axes goes from one block to another, so uneven dims need no other case.
+ * Paths are remembered for (from, to, shape, element size).
+ */
+#ifndef GS_PARTITION_RESHARD_H
+#define GS_PARTITION_RESHARD_H
+
+#include "partition/program.h"
+
+enum gs_move_kind {
+  GS_MOVE_SLICE, GS_MOVE_ALL_GATHER, GS_MOVE_ALL_TO_ALL, GS_MOVE_PERMUTE, GS_MOVE_ALL_REDUCE,
+  GS_MOVE_REDUCE_SCATTER, GS_MOVE_ZERO_PARTIAL, GS_MOVE_REBALANCE
+};
+
+struct gs_move {
+  enum gs_move_kind kind;
+  int dim, split_dim;                  /* ALL_TO_ALL: from dim to split_dim; others use dim */
+  int naxes;
+  const struct gs_axis *axes;
+  double bytes;
+  const struct gs_sharding *after;
+};
+
+struct gs_path {
+  int nmoves;
+  const struct gs_move *moves;
+  double bytes;                        /* sent by one device */
+  double cost;                         /* bytes, and a little for each collective */
+  bool fallback;                       /* everything gathered and cut again: no path was found */
+};
+
+struct gs_resharder;
+/* Remembers paths in ARENA; shardings are made in TABLE. */
+struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding_table *table);
+
+/* The cheapest path; NULL when out of memory.  FROM and TO have the same mesh and the rank of
+ * TYPE.  TO may be partial only along axes that FROM does not cut. */
+const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
+                                      const struct gs_sharding *to, const struct gs_type *type);
+/* Its cost alone; 0 without a look where the two are the same. */
+double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,
+                       const struct gs_sharding *to, const struct gs_type *type);
+
+#endif

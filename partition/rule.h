@@ -1,0 +1,54 @@
+/* partition/rule.h - the factor rule: which dims of an operator's operands and result are the same
+ * factor of its computation [DESIGN.md, "Operators"; PARTITIONING.md 2, 3].
+ *
+ * Completion, the choice of how an operator runs, its emission and its cost read only this; they
+ * have no case for a single operator.
+ */
+#ifndef GS_PARTITION_RULE_H
+#define GS_PARTITION_RULE_H
+
+#include "lang/graph.h"
+
+enum { GS_MAX_FACTORS = 40 };
+
+enum gs_factor_kind {
+  GS_FACTOR_PASS,                      /* each device computes its part */
+  GS_FACTOR_REDUCE,                    /* partial results, reduced over the devices */
+  GS_FACTOR_INDEX,                     /* argmax: (value, index) pairs reduced over the devices */
+  GS_FACTOR_WINDOW                     /* result positions are moved operand positions */
+};
+
+struct gs_factor {
+  enum gs_factor_kind kind;
+  int64_t size;                        /* of a window: of the result's dim */
+  enum gs_op reduce;                   /* REDUCE only */
+  /* Levels of completion: operand to result, result to operand, operand to operand. */
+  unsigned char forward, backward, across;
+};
+
+/* The factors a dim consists of, major to minor; none for a dim that is only repeated. */
+struct gs_dim_rule { unsigned char count; unsigned char factors[GS_MAX_RANK]; };
+struct gs_value_rule { int rank; const struct gs_dim_rule *dims; };
+
+/* Dims of a reshape whose elements stay together, when they do not fall into factors: operand dims
+ * [from, from_end) become result dims [to, to_end). */
+struct gs_flat_group { int from, from_end, to, to_end; };
+
+struct gs_rule {
+  int nfactors;
+  const struct gs_factor *factors;
+  int nargs;
+  const struct gs_value_rule *args;
+  struct gs_value_rule result;
+  int ngroups;                         /* reshape only */
+  const struct gs_flat_group *groups;
+};
+
+/* The rule of NODE, in ARENA; NULL when out of memory. */
+const struct gs_rule *gs_rule_of(struct gs_arena *arena, const struct gs_node *node);
+
+/* Where result positions along DIM of a window operator come from, as exchange pieces on whole
+ * tensors (scale, offset 0).  PIECES has room for nargs + 2; the count is returned. */
+int gs_rule_pieces(const struct gs_node *node, int dim, struct gs_exchange_piece *pieces);
+
+#endif

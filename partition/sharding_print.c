@@ -1,0 +1,196 @@
+/* partition/sharding_print.c - shardings written in our, XLA's and Shardy's notation. */
+#include <config.h>
+
+#include "partition/sharding.h"
+
+#include <inttypes.h>
+
+static void print_dims(struct gs_text *text, const struct gs_sharding *s, const char *uncut)
+{
+  gs_text_add(text, "[");
+  for (int i = 0; i < s->rank; i++) {
+    const struct gs_dim_sharding *d = &s->dims[i];
+    if (i > 0)
+      gs_text_add(text, ", ");
+    if (d->naxes == 0)
+      gs_text_add(text, uncut);
+    if (d->naxes > 1)
+      gs_text_add(text, "[");
+    gs_axes_print(text, s->mesh, d->axes, d->naxes);
+    if (d->naxes > 1)
+      gs_text_add(text, "]");
+  }
+  gs_text_add(text, "]");
+}
+
+void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s)
+{
+  print_dims(text, s, "-");
+  for (int i = 0; i < s->npartial; i++) {
+    const char *kind = s->partial_kind == GS_OP_SUM ? "" : gs_op_info(s->partial_kind)->name;
+    gs_text_printf(text, " %s+", kind);
+    gs_axis_print(text, s->mesh, s->partial[i]);
+  }
+}
+
+void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s)
+{
+  if (gs_sharding_is_replicated(s))
+    gs_text_add(text, "replicated");
+  else
+    print_dims(text, s, "-1");
+}
+
+/* The tile assignment is an iota over the devices, reshaped to factors of the mesh (the cuts of all
+ * sub-axes) and transposed to the order in which dims use them, replicated factors last. */
+struct factors {
+  int count;
+  struct gs_axis axis[64];             /* in mesh order, each used whole or not at all */
+};
+
+static void add_cut(int64_t *cuts, int *ncuts, int64_t cut)
+{
+  int at = 0;
+  while (at < *ncuts && cuts[at] < cut)
+    at++;
+  if (at < *ncuts && cuts[at] == cut)
+    return;
+  for (int i = *ncuts; i > at; i--)
+    cuts[i] = cuts[i - 1];
+  cuts[at] = cut;
+  (*ncuts)++;
+}
+
+static void add_axis_cuts(int64_t *cuts, int *ncuts, int axis, const struct gs_axis *axes, int naxes)
+{
+  for (int i = 0; i < naxes && *ncuts < 30; i++)
+    if (axes[i].axis == axis) {
+      add_cut(cuts, ncuts, axes[i].pre);
+      add_cut(cuts, ncuts, axes[i].pre * axes[i].size);
+    }
+}
+
+static void find_factors(struct factors *f, const struct gs_sharding *s)
+{
+  f->count = 0;
+  for (int a = 0; a < s->mesh->naxes; a++) {
+    int64_t cuts[34];
+    int ncuts = 0;
+    add_cut(cuts, &ncuts, 1);
+    add_cut(cuts, &ncuts, s->mesh->axes[a].size);
+    for (int i = 0; i < s->rank; i++)
+      add_axis_cuts(cuts, &ncuts, a, s->dims[i].axes, s->dims[i].naxes);
+    add_axis_cuts(cuts, &ncuts, a, s->partial, s->npartial);
+    for (int i = 0; i + 1 < ncuts && f->count < 64; i++)
+      f->axis[f->count++] = (struct gs_axis){ a, cuts[i], cuts[i + 1] / cuts[i] };
+  }
+}
+
+static bool axis_inside(struct gs_axis part, struct gs_axis whole)
+{
+  return part.axis == whole.axis && part.pre >= whole.pre
+         && part.pre * part.size <= whole.pre * whole.size;
+}
+
+/* Write which factors AXES consists of, in order, to ORDER. */
+static int place_axes(const struct factors *f, const struct gs_axis *axes, int naxes, int *order,
+                      int norder, bool *used)
+{
+  for (int i = 0; i < naxes; i++)
+    for (int k = 0; k < f->count; k++)
+      if (axis_inside(f->axis[k], axes[i])) {
+        order[norder++] = k;
+        used[k] = true;
+      }
+  return norder;
+}
+
+/* "[8]" or "[2,4]T(1,0)": neighbours that stay together are written as one factor. */
+static void print_iota(struct gs_text *text, const struct factors *f, const int *order)
+{
+  int64_t size[64];
+  int group[64], first[64], ngroups = 0, position[64];
+  for (int i = 0; i < f->count; i++)
+    position[order[i]] = i;
+  for (int k = 0; k < f->count; k++) {
+    bool joined = k > 0 && position[k] == position[k - 1] + 1;
+    if (!joined) {
+      first[ngroups] = k;
+      size[ngroups++] = 1;
+    }
+    size[ngroups - 1] *= f->axis[k].size;
+    group[k] = ngroups - 1;
+  }
+  gs_text_add(text, "<=[");
+  for (int g = 0; g < ngroups; g++)
+    gs_text_printf(text, "%s%" PRId64, g > 0 ? "," : "", size[g]);
+  gs_text_add(text, "]");
+  if (ngroups < 2)
+    return;
+  gs_text_add(text, "T(");
+  int written = 0;
+  for (int i = 0; i < f->count; i++)
+    if (first[group[order[i]]] == order[i])
+      gs_text_printf(text, "%s%d", written++ > 0 ? "," : "", group[order[i]]);
+  gs_text_add(text, ")");
+}
+
+void gs_sharding_print_xla(struct gs_text *text, const struct gs_sharding *s)
+{
+  if (gs_sharding_is_replicated(s)) {
+    gs_text_add(text, "{replicated}");
+    return;
+  }
+  struct factors f;
+  int order[64], norder = 0;
+  bool used[64] = { false };
+  find_factors(&f, s);
+  gs_text_add(text, "{devices=[");
+  int64_t rest = s->mesh->ndevices;
+  for (int i = 0; i < s->rank; i++) {
+    int64_t parts = gs_sharding_parts(s, i);
+    gs_text_printf(text, "%s%" PRId64, i > 0 ? "," : "", parts);
+    norder = place_axes(&f, s->dims[i].axes, s->dims[i].naxes, order, norder, used);
+    rest /= parts;
+  }
+  if (rest > 1)
+    gs_text_printf(text, "%s%" PRId64, s->rank > 0 ? "," : "", rest);
+  for (int k = 0; k < f.count; k++)
+    if (!used[k])
+      order[norder++] = k;
+  gs_text_add(text, "]");
+  if (s->mesh->order == NULL) {
+    print_iota(text, &f, order);
+  } else {
+    gs_text_add(text, "<=[mesh order]");
+  }
+  gs_text_add(text, rest > 1 ? " last_tile_dim_replicate}" : "}");
+}
+
+static void print_sdy_axes(struct gs_text *text, const struct gs_mesh *mesh, const struct gs_axis *axes,
+                           int naxes, const char *separator)
+{
+  for (int i = 0; i < naxes; i++) {
+    gs_text_printf(text, "%s\"%s\"", i > 0 ? separator : "", mesh->axes[axes[i].axis].name);
+    if (axes[i].pre != 1 || axes[i].size != mesh->axes[axes[i].axis].size)
+      gs_text_printf(text, ":(%" PRId64 ")%" PRId64, axes[i].pre, axes[i].size);
+  }
+}
+
+void gs_sharding_print_sdy(struct gs_text *text, const struct gs_sharding *s)
+{
+  gs_text_add(text, "[");
+  for (int i = 0; i < s->rank; i++) {
+    gs_text_add(text, i > 0 ? ", {" : "{");
+    print_sdy_axes(text, s->mesh, s->dims[i].axes, s->dims[i].naxes, ", ");
+    if (s->dims[i].open)
+      gs_text_add(text, s->dims[i].naxes > 0 ? ", ?" : "?");
+    gs_text_add(text, "}");
+  }
+  gs_text_add(text, "]");
+  if (s->npartial > 0) {
+    gs_text_add(text, ", unreduced={");
+    print_sdy_axes(text, s->mesh, s->partial, s->npartial, ", ");
+    gs_text_add(text, "}");
+  }
+}

@@ -1,0 +1,61 @@
+/* partition/slice.c - the part of a graph that some outputs need. */
+#include <config.h>
+
+#include "partition/complete.h"
+
+static void mark_needed(struct gs_graph *graph, bool *needed, int last)
+{
+  for (int id = last; id >= 0; id--)
+    if (needed[id])
+      for (int a = 0; a < graph->nodes[id]->nargs; a++)
+        needed[graph->nodes[id]->args[a]->id] = true;
+}
+
+static bool collect_users(struct gs_arena *arena, struct gs_slice_of_graph *slice, int nnodes)
+{
+  struct gs_node *const *nodes = slice->graph->nodes;
+  int *first = GS_NEW_ARRAY(arena, int, nnodes + 2);
+  if (first == NULL)
+    return false;
+  for (int i = 0; i < slice->count; i++)
+    for (int a = 0; a < nodes[slice->order[i]]->nargs; a++)
+      first[nodes[slice->order[i]]->args[a]->id + 2]++;
+  for (int id = 0; id < nnodes; id++)
+    first[id + 2] += first[id + 1];
+  int *users = GS_NEW_ARRAY(arena, int, first[nnodes + 1] + 1);
+  if (users == NULL)
+    return false;
+  for (int i = 0; i < slice->count; i++)
+    for (int a = 0; a < nodes[slice->order[i]]->nargs; a++)
+      users[first[nodes[slice->order[i]]->args[a]->id + 1]++] = slice->order[i];
+  slice->first_user = first;
+  slice->users = users;
+  return true;
+}
+
+struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_graph *graph,
+                                            struct gs_node *const *outputs, int noutputs)
+{
+  struct gs_slice_of_graph *slice = GS_NEW(arena, struct gs_slice_of_graph);
+  bool *needed = GS_NEW_ARRAY(arena, bool, graph->nnodes + 1);
+  int *order = GS_NEW_ARRAY(arena, int, graph->nnodes + 1);
+  const struct gs_rule **rules = GS_NEW_ARRAY(arena, const struct gs_rule *, graph->nnodes + 1);
+  if (slice == NULL || needed == NULL || order == NULL || rules == NULL)
+    return NULL;
+  int last = -1;
+  for (int i = 0; i < noutputs; i++) {
+    needed[outputs[i]->id] = true;
+    last = outputs[i]->id > last ? outputs[i]->id : last;
+  }
+  mark_needed(graph, needed, last);
+  *slice = (struct gs_slice_of_graph){ .graph = graph, .order = order, .needed = needed,
+                                       .rules = rules };
+  for (int id = 0; id <= last; id++)
+    if (needed[id]) {
+      order[slice->count++] = id;
+      rules[id] = gs_rule_of(arena, graph->nodes[id]);
+      if (rules[id] == NULL)
+        return NULL;
+    }
+  return collect_users(arena, slice, graph->nnodes) ? slice : NULL;
+}

@@ -1,0 +1,42 @@
+/* partition/strategy.h - the ways one operator can run on a mesh [PARTITIONING.md 3].
+ *
+ * An assignment gives each mesh axis in sight to one factor of the operator, to the partial sums
+ * that travel through it, or to none.  From it follow, by the rule alone, the sharding each operand
+ * must have and the one the result comes out with.  How it then runs is read off these two: axes on
+ * a reduce factor leave the result partial, axes on a window factor of the result mean an exchange.
+ */
+#ifndef GS_PARTITION_STRATEGY_H
+#define GS_PARTITION_STRATEGY_H
+
+#include "partition/complete.h"
+
+struct gs_strategy {
+  const struct gs_sharding **required;         /* per operand */
+  const struct gs_sharding *produced;
+  double cost;                                 /* bytes sent inside, and FLOPs / 1000 */
+};
+
+/* Shardings a value may have. */
+struct gs_sharding_list { int count; const struct gs_sharding *items[12]; };
+
+struct gs_strategy_request {
+  struct gs_arena *arena;
+  struct gs_sharding_table *table;
+  const struct gs_mesh *mesh;
+  const struct gs_node *node;
+  const struct gs_rule *rule;
+  const struct gs_sharding_list *args;         /* candidates of each operand */
+  const struct gs_sharding_list *result;       /* wanted */
+};
+
+enum { GS_MAX_STRATEGIES = 160 };
+
+/* Write the distinct strategies to STRATEGIES; their count, -1 when out of memory. */
+int gs_strategies(const struct gs_strategy_request *request, struct gs_strategy *strategies);
+
+/* Bytes a device sends when dim DIM of window operator NODE is exchanged along PARTS parts and the
+ * result otherwise has the local shape LOCAL; negative when it cannot be (a padding value that is
+ * not a constant). */
+double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const struct gs_type *local);
+
+#endif
