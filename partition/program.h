@@ -71,7 +71,10 @@ struct gs_program {
 /* The position whose local part the device at POSITION gets. */
 int64_t gs_permute_source(const struct gs_step *step, const struct gs_mesh *mesh, int64_t position);
 
-/* Devices along AXES of a collective; 1 for local steps. */
+/* The axes a collective or device step works along; of a permute, those that move.  Their number. */
+enum { GS_STEP_AXES = 24 };
+int gs_step_axes(const struct gs_step *step, struct gs_axis axes[GS_STEP_AXES]);
+/* Devices along these axes of a collective; 1 for local steps. */
 int64_t gs_step_group_size(const struct gs_step *step);
 /* The most elements along a dim that one of PARTS parts sends to others in an exchange: part q wants
  * result positions [scale*q + offset, + length); operand k is held in parts of operand_blocks[k].

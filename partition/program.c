@@ -1,0 +1,256 @@
+/* partition/program.c - what an SPMD program costs one device: bytes sent, FLOPs, memory, time.
+ *
+ * Bytes are those of a ring [LANGUAGE.md, "bytes"]; local parts count with their padding, since
+ * that is what is sent.
+ */
+#include <config.h>
+
+#include "partition/program.h"
+
+#include <string.h>
+
+#include "partition/axes.h"
+#include "partition/profile.h"
+
+int64_t gs_permute_source(const struct gs_step *step, const struct gs_mesh *mesh, int64_t position)
+{
+  const struct gs_sharding *from = step->attrs->device.from, *to = step->attrs->device.to;
+  int64_t source = position;
+  for (int i = 0; i < to->rank; i++) {
+    int64_t part = gs_mesh_part(mesh, to->dims[i].axes, to->dims[i].naxes, position);
+    source = gs_mesh_with_part(mesh, from->dims[i].axes, from->dims[i].naxes, source, part);
+  }
+  return source;
+}
+
+int gs_step_axes(const struct gs_step *step, struct gs_axis axes[GS_STEP_AXES])
+{
+  int naxes = 0;
+  if (step->op != GS_OP_PERMUTE) {
+    naxes = step->attrs->device.naxes < GS_STEP_AXES ? step->attrs->device.naxes : GS_STEP_AXES;
+    if (naxes > 0)
+      memcpy(axes, step->attrs->device.axes, (size_t)naxes * sizeof *axes);
+    return naxes;
+  }
+  const struct gs_sharding *from = step->attrs->device.from, *to = step->attrs->device.to;
+  struct gs_atoms atoms = { 0 };
+  for (int i = 0; i < to->rank; i++) {
+    const struct gs_dim_sharding *a = &from->dims[i], *b = &to->dims[i];
+    bool same = a->naxes == b->naxes;
+    for (int j = 0; same && j < a->naxes; j++)
+      same = gs_axis_equal(a->axes[j], b->axes[j]);
+    if (!same && (!gs_atoms_add(&atoms, a->axes, a->naxes) || !gs_atoms_add(&atoms, b->axes, b->naxes)))
+      return 0;
+  }
+  for (; naxes < atoms.count && naxes < GS_STEP_AXES; naxes++)
+    axes[naxes] = atoms.items[naxes];
+  return naxes;
+}
+
+int64_t gs_step_group_size(const struct gs_step *step)
+{
+  struct gs_axis axes[GS_STEP_AXES];
+  if (!gs_op_is_collective(step->op))
+    return 1;
+  return gs_axes_size(axes, gs_step_axes(step, axes));
+}
+
+/* Bytes of TYPE with dim DIM of another size. */
+static double bytes_with_dim(const struct gs_type *type, int dim, double size)
+{
+  double bytes = (double)gs_dtype_size(type->dtype) * size;
+  for (int i = 0; i < type->rank; i++)
+    if (i != dim)
+      bytes *= (double)type->dims[i];
+  return bytes;
+}
+
+static double exchange_bytes(const struct gs_program *program, const struct gs_step *step)
+{
+  enum { FEW = 16 };
+  int64_t few[FEW], *blocks = few;
+  int dim = step->attrs->device.dim;
+  struct gs_arena *scratch = NULL;
+  if (step->nargs > FEW) {
+    scratch = gs_arena_new(NULL);
+    blocks = scratch == NULL ? NULL : GS_NEW_ARRAY(scratch, int64_t, step->nargs);
+  }
+  double elements = 0;
+  for (int i = 0; blocks != NULL && i < step->nargs; i++)
+    blocks[i] = program->steps[step->args[i]].type.dims[dim];
+  if (blocks != NULL)
+    elements = gs_exchange_elements(gs_step_group_size(step), step->attrs->device.scale,
+                                    step->attrs->device.offset, step->type.dims[dim],
+                                    step->attrs->device.npieces, step->attrs->device.pieces, blocks);
+  gs_arena_free(scratch);
+  return bytes_with_dim(&step->type, dim, elements);
+}
+
+double gs_step_bytes(const struct gs_program *program, const struct gs_step *step)
+{
+  if (!gs_op_is_collective(step->op))
+    return 0;
+  double n = (double)gs_step_group_size(step);
+  if (n <= 1)
+    return 0;
+  const struct gs_type *operand = &program->steps[step->args[0]].type;
+  int split = step->attrs->device.split_dim;
+  switch ((int)step->op) {
+  case GS_OP_ALL_GATHER:
+    return (n - 1) * (double)gs_type_bytes(operand);
+  case GS_OP_ALL_REDUCE:
+    return 2 * (n - 1) / n * (double)gs_type_bytes(operand);
+  case GS_OP_REDUCE_SCATTER:           /* the operand as it is sent: n results long */
+    return (n - 1) * (double)gs_type_bytes(&step->type);
+  case GS_OP_ALL_TO_ALL:               /* likewise padded along the dim that is split */
+    return (n - 1) * bytes_with_dim(operand, split, (double)step->type.dims[split]);
+  case GS_OP_PERMUTE:
+    return (double)gs_type_bytes(operand);
+  case GS_OP_EXCHANGE:
+    return exchange_bytes(program, step);
+  default:
+    return 0;
+  }
+}
+
+/* The size of einsum label LABEL in operands of types A and B. */
+static double label_size(const union gs_attrs *attrs, int label, const struct gs_type *a,
+                         const struct gs_type *b)
+{
+  const struct gs_type *types[2] = { a, b };
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < types[k]->rank; i++)
+      if (attrs->einsum.label[k][i] == label)
+        return (double)types[k]->dims[i];
+  return 1;
+}
+
+/* Operations of OP on operands of types A and B (where it has them): weight times the points of its
+ * factor space. */
+static double flops_of(enum gs_op op, const union gs_attrs *attrs, const struct gs_type *a,
+                       const struct gs_type *b, const struct gs_type *result)
+{
+  const struct gs_op_info *info = gs_op_info(op);
+  double points = 1;
+  if (info->flops == 0)
+    return 0;
+  if (info->group == GS_GROUP_CONTRACTION)
+    for (int label = 0; label < attrs->einsum.nlabels; label++)
+      points *= label_size(attrs, label, a, b);
+  else
+    points = (double)gs_type_elements(info->group == GS_GROUP_REDUCTION ? a : result);
+  return info->flops * points;
+}
+
+double gs_step_flops(const struct gs_program *program, const struct gs_step *step)
+{
+  const struct gs_type *a = step->nargs > 0 ? &program->steps[step->args[0]].type : NULL;
+  const struct gs_type *b = step->nargs > 1 ? &program->steps[step->args[1]].type : NULL;
+  return flops_of(step->op, step->attrs, a, b, &step->type);
+}
+
+/* Every node that the outputs need, once; arguments have smaller ids. */
+static double whole_flops(struct gs_arena *scratch, const struct gs_program *program)
+{
+  int top = -1;
+  for (int i = 0; i < program->noutputs; i++)
+    if (program->outputs[i].node->id > top)
+      top = program->outputs[i].node->id;
+  const struct gs_node **needed = GS_NEW_ARRAY(scratch, const struct gs_node *, top + 1);
+  if (needed == NULL)
+    return 0;
+  for (int i = 0; i < program->noutputs; i++)
+    needed[program->outputs[i].node->id] = program->outputs[i].node;
+  double sum = 0;
+  for (int id = top; id >= 0; id--) {
+    const struct gs_node *n = needed[id];
+    if (n == NULL)
+      continue;
+    sum += flops_of(n->op, n->attrs, n->nargs > 0 ? &n->args[0]->type : NULL,
+                    n->nargs > 1 ? &n->args[1]->type : NULL, &n->type);
+    for (int i = 0; i < n->nargs; i++)
+      needed[n->args[i]->id] = n->args[i];
+  }
+  return sum;
+}
+
+/* The step's value is its operand's memory. */
+static bool is_alias(const struct gs_step *step)
+{
+  return step->op == GS_OP_SHARD || step->op == GS_OP_RESHAPE;
+}
+
+static bool is_given(const struct gs_step *step)
+{
+  return step->op == GS_OP_INPUT || step->op == GS_OP_PARAM || step->op == GS_OP_CONSTANT;
+}
+
+/* Given tensors stay all the time; another value lives from its step to the last that reads it,
+ * an output to the end. */
+static int64_t peak_memory(struct gs_arena *scratch, const struct gs_program *program)
+{
+  int n = program->nsteps;
+  int *owner = GS_NEW_ARRAY(scratch, int, n + 1), *last = GS_NEW_ARRAY(scratch, int, n + 1);
+  int64_t *freed = GS_NEW_ARRAY(scratch, int64_t, n + 1);
+  if (owner == NULL || last == NULL || freed == NULL)
+    return 0;
+  for (int i = 0; i < n; i++) {
+    const struct gs_step *step = &program->steps[i];
+    owner[i] = is_alias(step) ? owner[step->args[0]] : i;
+    last[i] = is_given(step) ? n : i;
+    for (int k = 0; k < step->nargs; k++)
+      if (last[owner[step->args[k]]] < i)
+        last[owner[step->args[k]]] = i;
+  }
+  for (int i = 0; i < program->noutputs; i++)
+    last[owner[program->outputs[i].step]] = n;
+  int64_t live = 0, peak = 0;
+  for (int i = 0; i < n; i++)
+    if (is_given(&program->steps[i]))
+      live += gs_type_bytes(&program->steps[i].type);
+  for (int i = 0; i < n; i++) {
+    if (owner[i] == i && !is_given(&program->steps[i])) {
+      live += gs_type_bytes(&program->steps[i].type);
+      freed[last[i]] += gs_type_bytes(&program->steps[i].type);
+    }
+    if (live > peak)
+      peak = live;
+    live -= freed[i];
+  }
+  return peak;
+}
+
+static void add_step(const struct gs_program *program, const struct gs_step *step,
+                     const struct gs_profile *profile, struct gs_program_totals *totals)
+{
+  double bytes = gs_step_bytes(program, step), flops = gs_step_flops(program, step);
+  totals->flops += flops;
+  totals->time += gs_profile_step_time(profile, program, step, bytes, flops);
+  if (gs_step_group_size(step) > 1) {
+    totals->collectives++;
+    totals->bytes += bytes;
+    totals->bytes_by_op[step->op] += bytes;
+  }
+}
+
+void gs_program_total(struct gs_arena *arena, const struct gs_program *program,
+                      struct gs_program_totals *totals)
+{
+  struct gs_arena_mark mark = gs_arena_mark(arena);
+  const struct gs_profile *profile = gs_profile_of_mesh(program->mesh);
+  double held = 0, padding = 0;
+  memset(totals, 0, sizeof *totals);
+  for (int i = 0; i < program->nsteps; i++) {
+    const struct gs_step *step = &program->steps[i];
+    add_step(program, step, profile, totals);
+    if (is_alias(step))
+      continue;
+    double bytes = (double)gs_type_bytes(&step->type);
+    held += bytes;
+    padding += bytes * gs_sharding_padding(step->sharding, &step->global);
+  }
+  totals->padding = held > 0 ? padding / held : 0;
+  totals->whole_flops = whole_flops(arena, program);
+  totals->peak_memory = peak_memory(arena, program);
+  gs_arena_rewind(arena, mark);
+}
