@@ -28,7 +28,7 @@ struct gs_exchange_piece {
 
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
-  struct { int index; struct gs_fill_spec fill; } input;       /* INPUT, PARAM: index counts inputs from 0 */
+  struct { int index; struct gs_fill_spec fill; } input;       /* INPUT, PARAM: index counts inputs from 0 (g->ninputs) */
   struct { struct gs_tensor *tensor; } constant;
   struct {                             /* on a device the count starts at part(axes) * block */
     int dim; int naxes; const struct gs_axis *axes; int64_t block;
@@ -41,7 +41,9 @@ union gs_attrs {
   struct { int64_t start[GS_MAX_RANK], stride[GS_MAX_RANK]; } slice;  /* stride >= 1; the result's dims say how many */
   struct { int dim; } concat;
   struct { int dim; int64_t shift; } roll;
-  struct {                             /* labels are numbers 0..nlabels-1; label sums if absent from out */
+  struct {                             /* labels are numbers 0..nlabels-1; label sums if absent from out.
+                                        * Past the operand's or result's rank -1.  Each label stands in at
+                                        * least two of the operands and the result. */
     const char *spec;                  /* as the user wrote it, or made up: for messages and plans */
     int nlabels;
     signed char label[2][GS_MAX_RANK], out[GS_MAX_RANK];
@@ -76,7 +78,7 @@ struct gs_graph {
   struct gs_diagnostics *diagnostics;
   struct gs_node **nodes;              /* by id */
   int nnodes, capacity;
-  int ninputs;                         /* inputs and parameters made so far */
+  int ninputs;                         /* inputs and parameters made so far; gs_graph_add counts */
   struct gs_node poison;
 };
 

@@ -3,16 +3,29 @@
 libgspmd_la_SOURCES += \
   %D%/arena.c \
   %D%/arena.h \
+  %D%/build.c \
+  %D%/build_matmul.c \
   %D%/diag.c \
   %D%/diag.h \
   %D%/dtype.c \
   %D%/dtype.h \
+  %D%/einsum.c \
+  %D%/einsum.h \
+  %D%/einsum_build.c \
+  %D%/graph.c \
   %D%/graph.h \
+  %D%/infer.c \
+  %D%/infer.h \
+  %D%/infer_contraction.c \
+  %D%/infer_elementwise.c \
+  %D%/infer_reduce.c \
+  %D%/infer_shape.c \
   %D%/npy.h \
   %D%/op.c \
   %D%/op.h \
   %D%/ops.def \
   %D%/tensor.c \
   %D%/tensor.h \
+  %D%/tensor_fill.c \
   %D%/type.c \
   %D%/type.h

@@ -24,7 +24,10 @@ bool gs_shape_equal(const struct gs_type *a, const struct gs_type *b);
 struct gs_type gs_type_scalar(enum gs_dtype dtype);
 /* Row-major strides in elements. */
 void gs_type_strides(const struct gs_type *type, int64_t strides[GS_MAX_RANK]);
-/* "f32[8,16]" */
+/* "f32[8,16]" into BUFFER, which is returned. */
+enum { GS_TYPE_TEXT = 8 + GS_MAX_RANK * 21 };
+const char *gs_type_format(const struct gs_type *type, char buffer[GS_TYPE_TEXT]);
+/* The same into TEXT. */
 void gs_type_print(struct gs_text *text, const struct gs_type *type);
 /* The same into ARENA. */
 const char *gs_type_string(struct gs_arena *arena, const struct gs_type *type);

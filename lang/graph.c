@@ -1,0 +1,136 @@
+/* lang/graph.c - the growing list of nodes: checking, type inference, storage. */
+#include <config.h>
+
+#include "lang/graph.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "lang/infer.h"
+
+static gs_infer_function *const infer_functions[GS_OP_COUNT] = {
+#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+  [GS_OP_##id] = gs_infer_##infer,
+#include "lang/ops.def"
+#undef GS_OP
+};
+
+void gs_graph_init(struct gs_graph *g, struct gs_arena *arena, struct gs_budget *budget,
+                   struct gs_diagnostics *diagnostics)
+{
+  *g = (struct gs_graph){
+    .arena = arena, .budget = budget, .diagnostics = diagnostics,
+    .poison = { .op = GS_OP_CONSTANT, .id = -1, .type = { .dtype = GS_DTYPE_F32 } }
+  };
+}
+
+/* The tensor that a node with these attributes holds a reference to, or NULL. */
+static struct gs_tensor *held_tensor(enum gs_op op, const union gs_attrs *attrs)
+{
+  if (op == GS_OP_CONSTANT)
+    return attrs->constant.tensor;
+  if ((op == GS_OP_INPUT || op == GS_OP_PARAM) && attrs->input.fill.kind == GS_FILL_DATA)
+    return attrs->input.fill.data;
+  return NULL;
+}
+
+void gs_graph_finish(struct gs_graph *g)
+{
+  for (int i = 0; i < g->nnodes; i++)
+    gs_tensor_unref(held_tensor(g->nodes[i]->op, g->nodes[i]->attrs));
+  g->nnodes = 0;
+}
+
+bool gs_node_is_poison(const struct gs_graph *g, const struct gs_node *node)
+{
+  return node == NULL || node == &g->poison;
+}
+
+/* Report a result type that is too large or negative. */
+static bool check_size(const struct gs_infer *in)
+{
+  const struct gs_type *type = in->result;
+  if (gs_type_valid(type))
+    return true;
+  double elements = 0;
+  for (int i = 0; i < type->rank; i++) {
+    if (type->dims[i] < 0)
+      return gs_infer_error(in, "%s has a negative size", GS_TYPE(type));
+    if (type->dims[i] > 0)
+      elements += log2((double)type->dims[i]);
+  }
+  return gs_infer_error(in, "%s has 2^%.0f elements, more than can be addressed", GS_TYPE(type),
+                        elements);
+}
+
+/* Room in the list for one more node. */
+static bool reserve_node(struct gs_graph *g)
+{
+  if (g->nnodes < g->capacity)
+    return true;
+  int capacity = g->capacity == 0 ? 256 : g->capacity * 2;
+  struct gs_node **nodes = GS_NEW_ARRAY(g->arena, struct gs_node *, capacity);
+  if (nodes == NULL)
+    return false;
+  if (g->nnodes > 0)
+    memcpy(nodes, g->nodes, (size_t)g->nnodes * sizeof *nodes);
+  g->nodes = nodes;
+  g->capacity = capacity;
+  return true;
+}
+
+/* A node with room for its arguments behind it, in the list; NULL when out of memory. */
+static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
+{
+  size_t args_size = (size_t)in->nargs * sizeof *in->args;
+  if (!reserve_node(g))
+    return NULL;
+  struct gs_node *node = gs_arena_alloc(g->arena, sizeof *node + args_size);
+  union gs_attrs *attrs = NULL;
+  if (in->attrs != NULL)
+    attrs = gs_arena_copy(g->arena, in->attrs, sizeof *attrs);
+  if (node == NULL || (attrs == NULL && in->attrs != NULL))
+    return NULL;
+  *node = (struct gs_node){
+    .op = in->op, .id = g->nnodes, .nargs = in->nargs, .args = (struct gs_node **)(node + 1),
+    .type = *in->result, .attrs = attrs, .span = in->at
+  };
+  if (in->nargs > 0)
+    memcpy(node->args, in->args, args_size);
+  g->nodes[g->nnodes++] = node;
+  return node;
+}
+
+struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span at,
+                             struct gs_node *const *args, int nargs, const union gs_attrs *attrs,
+                             const struct gs_type *type)
+{
+  for (int i = 0; i < nargs; i++) {
+    if (gs_node_is_poison(g, args[i]))
+      return &g->poison;
+  }
+  struct gs_type result;
+  struct gs_infer in = {
+    .diagnostics = g->diagnostics, .at = at, .op = op, .args = args, .nargs = nargs,
+    .attrs = attrs, .wanted = type, .result = &result
+  };
+  int wanted = gs_op_info(op)->nargs;
+  if (wanted < 0 ? nargs < 1 : nargs != wanted) {
+    gs_infer_error(&in, "takes %s%d operand%s, not %d", wanted < 0 ? "at least " : "",
+                   wanted < 0 ? 1 : wanted, wanted == 1 || wanted < 0 ? "" : "s", nargs);
+    return &g->poison;
+  }
+  if (!infer_functions[op](&in) || !check_size(&in))
+    return &g->poison;
+  memset(result.dims + result.rank, 0, (size_t)(GS_MAX_RANK - result.rank) * sizeof result.dims[0]);
+  struct gs_node *node = store_node(g, &in);
+  if (node == NULL)
+    return &g->poison;                 /* the arena is marked as failed */
+  struct gs_tensor *tensor = held_tensor(op, attrs);
+  if (tensor != NULL)
+    gs_tensor_ref(tensor);
+  if ((op == GS_OP_INPUT || op == GS_OP_PARAM) && attrs->input.index >= g->ninputs)
+    g->ninputs = attrs->input.index + 1;
+  return node;
+}
