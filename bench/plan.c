@@ -139,7 +139,8 @@ static int measure(const struct measurement *m, int runs, int pipe_end)
 }
 
 /* Measure in a child; false if it failed. */
-static bool measure_apart(const struct measurement *m, int runs, struct result *result, double *peak)
+static bool measure_apart(const struct measurement *m, int runs, struct result *result,
+                          double *peak)
 {
   int ends[2];
   if (pipe(ends) != 0)

@@ -1,4 +1,12 @@
 # docs/local.mk - the manual.
 
+dist_man1_MANS += %D%/gspmd.1
+
+dist_doc_DATA += \
+  %D%/plan-format.md
+
 EXTRA_DIST += \
-  %D%/dependencies.md
+  CONTRIBUTING.md \
+  NEWS.md \
+  %D%/dependencies.md \
+  %D%/design.md
