@@ -19,6 +19,8 @@ bool gs_builder_init(struct gs_builder *b, struct gs_arena *arena)
 static uint32_t hash_step(const struct gs_step *s)
 {
   uint64_t hash = (uint64_t)s->op * 0x9e3779b97f4a7c15u ^ (uintptr_t)s->sharding;
+  if (s->op == GS_OP_INPUT || s->op == GS_OP_PARAM)
+    hash ^= (uint64_t)s->node->id << 20;
   for (int i = 0; i < s->nargs; i++)
     hash = (hash ^ (uint64_t)s->args[i]) * 0xff51afd7ed558ccdu;
   for (int i = 0; i < s->type.rank; i++)

@@ -23,11 +23,23 @@ struct value {
   const struct gs_sharding *layout;    /* of a leaf */
 };
 
+/* Strategies found before, by kind of node and the candidates of operands and result. */
+struct known {
+  int kind, nargs, nstrategies;
+  const struct gs_sharding *result;
+  struct gs_sharding_list *args;
+  struct gs_strategy *strategies;
+  struct known *next;
+};
+
+enum { KNOWN_BUCKETS = 512 };
+
 struct state {
   const struct gs_choose_request *r;
   struct gs_node *const *nodes;
   struct value *values;                /* by id */
   bool completed_only;
+  struct known *known[KNOWN_BUCKETS];
 };
 
 static bool is_leaf(const struct gs_node *node)
@@ -164,13 +176,60 @@ static void insert_candidate(struct value *v, const struct gs_sharding *sh, doub
   v->best[at] = cost;
 }
 
+static bool same_lists(const struct gs_sharding_list *a, const struct gs_sharding_list *b, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (a[i].count != b[i].count
+        || memcmp(a[i].items, b[i].items, (size_t)a[i].count * sizeof a[i].items[0]) != 0)
+      return false;
+  return true;
+}
+
+static struct known **known_bucket(struct state *s, int kind, const struct gs_sharding_list *args,
+                                   int nargs)
+{
+  uint32_t hash = (uint32_t)kind * 0x9e3779b1u;
+  for (int a = 0; a < nargs; a++)
+    for (int i = 0; i < args[a].count; i++)
+      hash = (hash ^ args[a].items[i]->hash) * 0x85ebca6bu;
+  return &s->known[(hash ^ hash >> 16) % KNOWN_BUCKETS];
+}
+
+static struct known *find_strategies(struct state *s, const struct gs_node *node,
+                                     const struct gs_sharding_list *args,
+                                     const struct gs_sharding *wanted)
+{
+  const struct gs_choose_request *r = s->r;
+  int kind = r->slice->kinds[node->id];
+  struct known **bucket = known_bucket(s, kind, args, node->nargs);
+  for (struct known *k = *bucket; k != NULL; k = k->next)
+    if (k->kind == kind && k->nargs == node->nargs && k->result == wanted
+        && same_lists(k->args, args, node->nargs))
+      return k;
+  struct gs_strategy made[GS_MAX_STRATEGIES];
+  struct gs_sharding_list result = { 1, { wanted } };
+  struct gs_strategy_request request = {
+    .arena = r->arena, .table = r->table, .mesh = r->completion->mesh, .node = node,
+    .rule = r->slice->rules[node->id], .args = args, .result = &result
+  };
+  struct known *k = GS_NEW(r->arena, struct known);
+  int n = gs_strategies(&request, made);
+  if (k == NULL || n <= 0)
+    return NULL;
+  *k = (struct known){ .kind = kind, .nargs = node->nargs, .nstrategies = n, .result = wanted,
+                       .next = *bucket };
+  k->args = gs_arena_copy(r->arena, args, (size_t)node->nargs * sizeof *args);
+  k->strategies = gs_arena_copy(r->arena, made, (size_t)n * sizeof *made);
+  if (k->args == NULL || k->strategies == NULL)
+    return NULL;
+  return *bucket = k;
+}
+
 static bool make_strategies(struct state *s, int id)
 {
   const struct gs_node *node = s->nodes[id];
   struct value *v = &s->values[id];
-  struct gs_sharding_list result = { 1, { v->candidates[0] } };
   struct gs_sharding_list few[4], *args = few;
-  struct gs_strategy made[GS_MAX_STRATEGIES];
   if (node->nargs > 4)
     args = GS_NEW_ARRAY(s->r->arena, struct gs_sharding_list, node->nargs);
   if (args == NULL)
@@ -180,15 +239,12 @@ static bool make_strategies(struct state *s, int id)
     args[a].count = node->nargs > 4 && u->ncandidates > 1 ? 1 : u->ncandidates;
     memcpy(args[a].items, u->candidates, (size_t)args[a].count * sizeof u->candidates[0]);
   }
-  struct gs_strategy_request request = {
-    .arena = s->r->arena, .table = s->r->table, .mesh = s->r->completion->mesh, .node = node,
-    .rule = s->r->slice->rules[id], .args = args, .result = &result
-  };
-  v->nstrategies = gs_strategies(&request, made);
-  if (v->nstrategies <= 0)
+  struct known *k = find_strategies(s, node, args, v->candidates[0]);
+  if (k == NULL)
     return false;
-  v->strategies = gs_arena_copy(s->r->arena, made, (size_t)v->nstrategies * sizeof *made);
-  return v->strategies != NULL;
+  v->nstrategies = k->nstrategies;
+  v->strategies = k->strategies;
+  return true;
 }
 
 static bool forward(struct state *s, int id)

@@ -12,6 +12,7 @@ struct gs_slice_of_graph {
   const int *order;                    /* their ids, ascending */
   const bool *needed;                  /* by id */
   const int *first_user, *users;       /* users of id i: users[first_user[i]] .. first_user[i+1] */
+  const int *kinds;                    /* by id: equal for nodes alike, see signature.h */
   const struct gs_rule **rules;        /* by id */
 };
 /* NULL: out of memory. */

@@ -33,6 +33,8 @@ libgspmd_la_SOURCES += \
   %D%/sharding.c \
   %D%/sharding.h \
   %D%/sharding_print.c \
+  %D%/signature.c \
+  %D%/signature.h \
   %D%/slice.c \
   %D%/strategy.c \
   %D%/strategy.h

@@ -219,24 +219,46 @@ static bool path_by_replication(struct gs_resharder *r, struct search *s, struct
   return true;
 }
 
-static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
-                      const struct gs_sharding *to, const struct gs_type *type, struct gs_path *path)
+/* Search over the atoms of both sides; WIDE: of the whole mesh.  PATH is set when found. */
+static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
+                        const struct gs_sharding *to, const struct gs_type *type, bool wide,
+                        struct gs_path *path)
 {
-  if (from == to)
-    return true;
   struct search *s = GS_NEW(r->scratch, struct search);
   if (s == NULL)
     return false;
   s->arena = r->scratch;
-  if (!gs_layout_problem(&s->problem, from, to, type))
+  if (!gs_layout_problem(&s->problem, from, to, type, wide) || !search_start(s, &s->problem.start))
     return false;
   s->goal = s->problem.goal;
-  if (!search_start(s, &s->problem.start))
-    return false;
   int goal = search_run(s);
   if (goal >= 0)
     return path_from(r, s, goal, path);
-  return !s->failed && path_by_replication(r, s, path);
+  return !wide && !s->failed && path_by_replication(r, s, path);
+}
+
+/* Moves between dims or devices may be cheaper while the tensor is cut further. */
+static bool wider_may_help(const struct gs_path *path)
+{
+  bool exchanges = false;
+  for (int i = 0; i < path->nmoves; i++)
+    exchanges = exchanges || path->moves[i].kind == GS_MOVE_PERMUTE
+                || path->moves[i].kind == GS_MOVE_ALL_TO_ALL;
+  return exchanges;
+}
+
+static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
+                      const struct gs_sharding *to, const struct gs_type *type, struct gs_path *path)
+{
+  struct gs_path wide = { 0 };
+  if (from == to)
+    return true;
+  if (!search_path(r, from, to, type, false, path))
+    return false;
+  if (wider_may_help(path) && search_path(r, from, to, type, true, &wide)
+      && wide.cost < path->cost - 1e-9)
+    *path = wide;
+  return true;
 }
 
 static uint32_t memo_hash(const struct gs_sharding *from, const struct gs_sharding *to,

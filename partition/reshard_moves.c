@@ -61,8 +61,20 @@ static bool to_layout(const struct gs_layout_problem *p, const struct gs_shardin
   return n >= 0;
 }
 
+static bool add_unused_axes(struct gs_layout_problem *p, const struct gs_mesh *mesh)
+{
+  enum { WIDE_ATOMS = 5 };
+  int before = p->atoms.count;
+  for (int a = 0; a < mesh->naxes; a++) {
+    struct gs_axis whole = gs_axis_whole(mesh, a);
+    if (!gs_atoms_add(&p->atoms, &whole, 1))
+      return false;
+  }
+  return p->atoms.count > before && p->atoms.count <= WIDE_ATOMS;
+}
+
 bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *from,
-                       const struct gs_sharding *to, const struct gs_type *type)
+                       const struct gs_sharding *to, const struct gs_type *type, bool wide)
 {
   *p = (struct gs_layout_problem){ .type = *type, .from = from, .to = to,
                                    .element = gs_dtype_size(type->dtype) };
@@ -74,6 +86,8 @@ bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *fr
     if (!gs_atoms_add(&p->atoms, both[k]->partial, both[k]->npartial))
       return false;
   }
+  if (wide && !add_unused_axes(p, from->mesh))
+    return false;
   return to_layout(p, from, &p->start) && to_layout(p, to, &p->goal);
 }
 

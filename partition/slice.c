@@ -3,6 +3,8 @@
 
 #include "partition/complete.h"
 
+#include "partition/signature.h"
+
 static void mark_needed(struct gs_graph *graph, bool *needed, int last)
 {
   for (int id = last; id >= 0; id--)
@@ -33,14 +35,39 @@ static bool collect_users(struct gs_arena *arena, struct gs_slice_of_graph *slic
   return true;
 }
 
+/* Rules are made once for nodes alike. */
+static bool find_rules(struct gs_arena *arena, struct gs_slice_of_graph *slice, int nnodes)
+{
+  struct gs_signatures *signatures = gs_signatures_new(arena);
+  int *kinds = GS_NEW_ARRAY(arena, int, nnodes + 1);
+  const struct gs_rule **rules = GS_NEW_ARRAY(arena, const struct gs_rule *, nnodes + 1);
+  const struct gs_rule **by_kind = GS_NEW_ARRAY(arena, const struct gs_rule *, slice->count + 1);
+  if (signatures == NULL || kinds == NULL || rules == NULL || by_kind == NULL)
+    return false;
+  for (int i = 0; i < slice->count; i++) {
+    const struct gs_node *node = slice->graph->nodes[slice->order[i]];
+    int kind = gs_signature_of(signatures, node);
+    if (kind < 0)
+      return false;
+    if (by_kind[kind] == NULL)
+      by_kind[kind] = gs_rule_of(arena, node);
+    if (by_kind[kind] == NULL)
+      return false;
+    kinds[node->id] = kind;
+    rules[node->id] = by_kind[kind];
+  }
+  slice->kinds = kinds;
+  slice->rules = rules;
+  return true;
+}
+
 struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_graph *graph,
                                             struct gs_node *const *outputs, int noutputs)
 {
   struct gs_slice_of_graph *slice = GS_NEW(arena, struct gs_slice_of_graph);
   bool *needed = GS_NEW_ARRAY(arena, bool, graph->nnodes + 1);
   int *order = GS_NEW_ARRAY(arena, int, graph->nnodes + 1);
-  const struct gs_rule **rules = GS_NEW_ARRAY(arena, const struct gs_rule *, graph->nnodes + 1);
-  if (slice == NULL || needed == NULL || order == NULL || rules == NULL)
+  if (slice == NULL || needed == NULL || order == NULL)
     return NULL;
   int last = -1;
   for (int i = 0; i < noutputs; i++) {
@@ -48,14 +75,11 @@ struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_gr
     last = outputs[i]->id > last ? outputs[i]->id : last;
   }
   mark_needed(graph, needed, last);
-  *slice = (struct gs_slice_of_graph){ .graph = graph, .order = order, .needed = needed,
-                                       .rules = rules };
+  *slice = (struct gs_slice_of_graph){ .graph = graph, .order = order, .needed = needed };
   for (int id = 0; id <= last; id++)
-    if (needed[id]) {
+    if (needed[id])
       order[slice->count++] = id;
-      rules[id] = gs_rule_of(arena, graph->nodes[id]);
-      if (rules[id] == NULL)
-        return NULL;
-    }
-  return collect_users(arena, slice, graph->nnodes) ? slice : NULL;
+  return collect_users(arena, slice, graph->nnodes) && find_rules(arena, slice, graph->nnodes)
+             ? slice
+             : NULL;
 }
