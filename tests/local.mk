@@ -19,3 +19,59 @@ AM_TESTS_ENVIRONMENT += CK_FORK=no; export CK_FORK;
 endif
 
 TESTS += $(check_PROGRAMS)
+
+# Tests with programs of their own: the script x.tap runs them, tests/x.log needs them.
+AM_TESTS_ENVIRONMENT += CC='$(CC)'; export CC;
+tap_scripts = \
+  %D%/check_dependencies.tap \
+  %D%/check_headers.tap \
+  %D%/check_status.tap \
+  %D%/check_symbols.tap \
+  %D%/differential.tap \
+  %D%/reshard.tap \
+  %D%/xla.tap
+TESTS += $(tap_scripts)
+EXTRA_DIST += $(tap_scripts) %D%/golden-exceptions %D%/reshard %D%/xla
+
+EXTRA_PROGRAMS += %D%/differential/differential %D%/reshard_runner %D%/xla_runner
+CLEANFILES += \
+  %D%/differential/differential$(EXEEXT) %D%/reshard_runner$(EXEEXT) %D%/xla_runner$(EXEEXT)
+%D%/check_status.log: gspmd$(EXEEXT)
+%D%/check_symbols.log: libgspmd.la
+%D%/differential.log: %D%/differential/differential$(EXEEXT)
+%D%/reshard.log: %D%/reshard_runner$(EXEEXT)
+%D%/xla.log: %D%/xla_runner$(EXEEXT)
+
+%C%_differential_differential_SOURCES = \
+  %D%/differential/bounds.c \
+  %D%/differential/bounds.h \
+  %D%/differential/check.c \
+  %D%/differential/check.h \
+  %D%/differential/compare.c \
+  %D%/differential/compare.h \
+  %D%/differential/dice.h \
+  %D%/differential/differential.c \
+  %D%/differential/generate.c \
+  %D%/differential/generate.h \
+  %D%/differential/generate_leaf.c \
+  %D%/differential/generate_shape.c \
+  %D%/differential/isolate.c \
+  %D%/differential/recipe.c \
+  %D%/differential/recipe.h \
+  %D%/differential/recipe_type.c \
+  %D%/differential/shrink.c \
+  %D%/differential/source.c
+%C%_differential_differential_LDADD = libgspmd.la
+%C%_differential_differential_LDFLAGS = $(AM_LDFLAGS) -static
+
+%C%_reshard_runner_SOURCES = \
+  %D%/corpus.c %D%/corpus.h %D%/differential/compare.c %D%/differential/compare.h \
+  %D%/reshard_runner.c
+%C%_reshard_runner_LDADD = libgspmd.la $(JANSSON_LIBS)
+%C%_reshard_runner_LDFLAGS = $(AM_LDFLAGS) -static
+
+%C%_xla_runner_SOURCES = \
+  %D%/corpus.c %D%/corpus.h %D%/differential/compare.c %D%/differential/compare.h \
+  %D%/xla_case.c %D%/xla_case.h %D%/xla_runner.c
+%C%_xla_runner_LDADD = libgspmd.la $(JANSSON_LIBS)
+%C%_xla_runner_LDFLAGS = $(AM_LDFLAGS) -static

@@ -20,7 +20,7 @@ enum { SEEDS_FOR_ALL_OPERATORS = 1000, SHRINK_TRIES = 1500 };
 
 struct options {
   uint64_t first, last;
-  bool fork, shrink, verbose, count_operators, only_print;
+  bool fork, shrink, verbose, count_operators, only_print, tap;
   int failures;                        /* stop after so many */
 };
 
@@ -37,13 +37,18 @@ static const char *const outcome_names[] = {
   [OUTCOME_CRASHED] = "crashed", [OUTCOME_HUNG] = "hung"
 };
 
-static void print_recipe(const struct recipe *recipe)
+/* The program, each line after PREFIX. */
+static void print_recipe(const struct recipe *recipe, const char *prefix)
 {
   struct gs_text text = { .arena = gs_arena_new(NULL) };
   if (text.arena == NULL)
     return;
   recipe_print(&text, recipe);
-  fputs(gs_text_string(&text), stdout);
+  for (const char *line = gs_text_string(&text); *line != '\0';) {
+    size_t length = strcspn(line, "\n");
+    printf("%s%.*s\n", prefix, (int)length, line);
+    line += length + (line[length] == '\n' ? 1 : 0);
+  }
   gs_arena_free(text.arena);
 }
 
@@ -68,7 +73,7 @@ static void report(struct recipe *recipe, const struct options *o, const struct 
     if (strcmp(again.message, result->message) != 0)
       printf("# smaller: %s\n", again.message);
   }
-  print_recipe(recipe);
+  print_recipe(recipe, o->tap ? "# " : "");
   printf("\n");
   fflush(stdout);
 }
@@ -82,7 +87,7 @@ static void run_seed(uint64_t seed, const struct options *o, struct totals *tota
     totals->operators[recipe.nodes[i].op]++;
   if (o->verbose || o->only_print) {
     printf("# seed %llu\n", (unsigned long long)seed);
-    print_recipe(&recipe);
+    print_recipe(&recipe, "");
     fflush(stdout);
   }
   if (o->only_print)
@@ -139,6 +144,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
       o->verbose = true;
     } else if (strcmp(option, "--print") == 0) {
       o->only_print = true;
+    } else if (strcmp(option, "--tap") == 0) {
+      o->tap = true;
     } else if (strcmp(option, "--ops") == 0) {
       o->count_operators = true;
     } else if (strcmp(option, "--failures") == 0 && parse_number(argv[++i], &failures)) {
@@ -155,26 +162,47 @@ static bool parse_options(int argc, char **argv, struct options *o)
   return o->first <= o->last;
 }
 
+/* All seeds; as TAP one line for each hundred, whose number is returned. */
+static int run_seeds(const struct options *o, struct totals *totals)
+{
+  long failed = 0;
+  int blocks = 0;
+  uint64_t begin = o->first;
+  for (uint64_t seed = o->first; seed <= o->last && totals->failed < o->failures; seed++) {
+    run_seed(seed, o, totals);
+    bool ends = (seed - o->first) % 100 == 99 || seed == o->last || totals->failed >= o->failures;
+    if (!o->tap || !ends)
+      continue;
+    printf("%s %d - seeds %llu to %llu\n", totals->failed > failed ? "not ok" : "ok", ++blocks,
+           (unsigned long long)begin, (unsigned long long)seed);
+    failed = totals->failed;
+    begin = seed + 1;
+  }
+  return blocks;
+}
+
 int main(int argc, char **argv)
 {
   struct options o = { .first = 1, .last = 2000, .shrink = true, .failures = 20 };
   static struct totals totals;
   if (!parse_options(argc, argv, &o)) {
     fprintf(stderr, "usage: differential [--seeds FIRST LAST | --seed N] [--fork] [--verbose]\n"
-                    "                    [--no-shrink] [--failures N] [--print] [--ops]\n");
+                    "                    [--no-shrink] [--failures N] [--print] [--ops] [--tap]\n");
     return 2;
   }
-  for (uint64_t seed = o.first; seed <= o.last && totals.failed < o.failures; seed++)
-    run_seed(seed, &o, &totals);
-  uint64_t seeds = o.last - o.first + 1;
+  int blocks = run_seeds(&o, &totals);
   int missing = 0;
-  if (o.count_operators || seeds >= SEEDS_FOR_ALL_OPERATORS)
-    missing = missing_operators(&totals, o.count_operators);
   bool stopped = totals.failed >= o.failures;
-  printf("differential: %ld passed, %ld failed (seeds %llu to %llu%s), %d operators never met, "
-         "%ld plans dearer than the completed one\n", totals.passed, totals.failed,
-         (unsigned long long)o.first, (unsigned long long)o.last,
+  bool enough = o.last - o.first + 1 >= SEEDS_FOR_ALL_OPERATORS && !stopped;
+  if (o.count_operators || enough)
+    missing = missing_operators(&totals, o.count_operators);
+  bool all_met = missing == 0 || !enough;
+  if (o.tap)
+    printf("%s %d - every operator is met\n1..%d\n", all_met ? "ok" : "not ok", blocks + 1,
+           blocks + 1);
+  printf("%sdifferential: %ld passed, %ld failed (seeds %llu to %llu%s), %d operators never met, "
+         "%ld plans dearer than the completed one\n", o.tap ? "# " : "", totals.passed,
+         totals.failed, (unsigned long long)o.first, (unsigned long long)o.last,
          stopped ? ", stopped at the limit of failures" : "", missing, totals.dearer);
-  bool all_met = missing == 0 || stopped || seeds < SEEDS_FOR_ALL_OPERATORS;
   return totals.failed == 0 && all_met && fflush(stdout) == 0 ? 0 : 1;
 }
