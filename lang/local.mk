@@ -20,12 +20,17 @@ libgspmd_la_SOURCES += \
   %D%/infer_elementwise.c \
   %D%/infer_reduce.c \
   %D%/infer_shape.c \
+  %D%/npy.c \
   %D%/npy.h \
+  %D%/npy_format.c \
+  %D%/npy_format.h \
+  %D%/npz_format.c \
   %D%/op.c \
   %D%/op.h \
   %D%/ops.def \
   %D%/tensor.c \
   %D%/tensor.h \
   %D%/tensor_fill.c \
+  %D%/tensor_print.c \
   %D%/type.c \
   %D%/type.h

@@ -1,7 +1,7 @@
 /* lang/npy.h - NumPy's .npy files (format versions 1 to 3, little-endian, C or Fortran order).
  *
  * bf16 has no descriptor of its own: it is saved as f32.  .npz archives are read when their members
- * are stored uncompressed or deflated.
+ * are stored uncompressed, as numpy.savez does.
  */
 #ifndef GS_LANG_NPY_H
 #define GS_LANG_NPY_H
