@@ -70,7 +70,8 @@ static void match(void *user, const char *candidate)
 {
   struct search *s = user;
   size_t length = strlen(s->name);     /* a function may be offered as "sum(" */
-  if (strncmp(candidate, s->name, length) == 0 && (candidate[length] == '\0' || candidate[length] == '('))
+  bool starts = strncmp(candidate, s->name, length) == 0;
+  if (starts && (candidate[length] == '\0' || candidate[length] == '('))
     s->found = true;
 }
 

@@ -317,8 +317,9 @@ static struct bounds bounds_quotient(const struct bounds *x, const struct bounds
 }
 
 /* Two operands; *SELECTS_ONE: the result is one of them, unrounded. */
-static struct bounds bounds_binary(enum gs_op op, const struct gs_type *type, const struct bounds *x,
-                                   const struct bounds *y, bool *selects_one)
+static struct bounds bounds_binary(enum gs_op op, const struct gs_type *type,
+                                   const struct bounds *x, const struct bounds *y,
+                                   bool *selects_one)
 {
   struct bounds z = interval(0, 1);
   switch (op) {
@@ -469,7 +470,8 @@ static bool bounds_reduce(const struct recipe_node *n, const struct gs_type *typ
   case GS_OP_PROD:
     if (count > 40)
       return false;
-    *result = interval(fmin(x->low, pow(fmax(x->low, 0), count)), pow(fmax(magnitude(x), 1), count));
+    *result = interval(fmin(x->low, pow(fmax(x->low, 0), count)),
+                       pow(fmax(magnitude(x), 1), count));
     result->low = gs_dtype_is_integer(type->dtype) ? -result->high : fmin(result->low, 1);
     result->error = magnitude(result) * count * (2 * x->error + type_epsilon(type->dtype));
     result->integral = x->integral;

@@ -9,7 +9,7 @@
 enum outcome {
   OUTCOME_PASSED,
   OUTCOME_REFUSED,                     /* a node of the graph could not be made */
-  OUTCOME_REFERENCE,                   /* the reference evaluator failed, or its values are absurd */
+  OUTCOME_REFERENCE,                   /* the reference evaluator failed, or gave absurd values */
   OUTCOME_UNPLANNED,                   /* gs_partition gave no plan */
   OUTCOME_INVALID,                     /* gs_program_verify objects */
   OUTCOME_UNCOMPILED, OUTCOME_UNRUN,   /* the backend failed */

@@ -124,7 +124,8 @@ static void split_axes(struct dice *d, const struct recipe_mesh *from, struct re
 
 void generate_meshes(struct generator *g)
 {
-  static const int count_weights[] = { 20, 35, 30, 15 }, size_weights[] = { 4, 40, 14, 22, 6, 9, 5 };
+  static const int count_weights[] = { 20, 35, 30, 15 };
+  static const int size_weights[] = { 4, 40, 14, 22, 6, 9, 5 };
   struct dice *d = &g->dice;
   struct recipe *r = g->recipe;
   struct recipe_mesh *m = &r->meshes[0];

@@ -189,13 +189,13 @@ int generate_reduce(struct generator *g, enum gs_op op)
   return generate_add(g, &n);
 }
 
-/* Labels of X into TEXT: those of a dim of the same size with some luck, else new ones.  SIZES
- * holds the sizes of the labels so far. */
-static void choose_labels(struct dice *d, const struct gs_type *x, int64_t *sizes, int *nlabels,
-                          bool may_repeat, char *text)
+/* Labels of the dims of X from FIRST on into TEXT: those of a dim of the same size with some luck,
+ * else new ones.  SIZES holds the sizes of the labels so far. */
+static void choose_labels(struct dice *d, const struct gs_type *x, int first, int64_t *sizes,
+                          int *nlabels, bool may_repeat, char *text)
 {
   uint32_t used = 0;
-  for (int i = 0; i < x->rank; i++) {
+  for (int i = first; i < x->rank; i++) {
     int label = -1;
     for (int j = 0; j < *nlabels; j++)
       if (sizes[j] == x->dims[i] && dice_percent(d, 65) &&
@@ -206,9 +206,9 @@ static void choose_labels(struct dice *d, const struct gs_type *x, int64_t *size
       sizes[label] = x->dims[i];
     }
     used |= UINT32_C(1) << label;
-    text[i] = (char)('a' + label);
+    *text++ = (char)('a' + label);
   }
-  text[x->rank] = '\0';
+  *text = '\0';
 }
 
 /* A type made mostly of dims that have labels already. */
@@ -242,24 +242,27 @@ int generate_einsum(struct generator *g)
   int64_t sizes[64] = { 0 };
   int nlabels = 0;
   char spec[128] = "", part[32];
-  struct recipe_node n = { .op = GS_OP_EINSUM, .nargs = dice_percent(d, 80) ? 2 : 1 + 2 * dice_below(d, 2) };
+  bool ellipsis = dice_percent(d, 12);
+  struct recipe_node n = { .op = GS_OP_EINSUM, .nargs = 2 };
+  if (dice_percent(d, 20))
+    n.nargs = dice_percent(d, 50) ? 1 : 3;
   n.args[0] = generate_pick(g, GS_OP_EINSUM, 0);
   for (int i = 0; i < n.nargs; i++) {
     if (i > 0)
       n.args[i] = related_operand(g, g->recipe->nodes[n.args[0]].type.dtype, sizes, nlabels);
     if (n.args[i] < 0 || g->recipe->nodes[n.args[i]].type.rank > 5)
       return -1;
-    choose_labels(d, &g->recipe->nodes[n.args[i]].type, sizes, &nlabels, i == 0 || n.nargs != 2,
-                  part);
-    if (i > 0)
-      strncat(spec, ",", sizeof spec - strlen(spec) - 1);
+    const struct gs_type *type = &g->recipe->nodes[n.args[i]].type;
+    int covered = i == 0 && type->rank > 0 && ellipsis ? 1 + dice_below(d, type->rank) : 0;
+    choose_labels(d, type, covered, sizes, &nlabels, i == 0 || n.nargs != 2, part);
+    strncat(spec, i > 0 ? "," : covered > 0 ? "..." : "", sizeof spec - strlen(spec) - 1);
     strncat(spec, part, sizeof spec - strlen(spec) - 1);
   }
   int order[64];
   size_t at = strlen(spec);
   dice_shuffle(d, order, nlabels);
-  memcpy(spec + at, "->", 2);
-  at += 2;
+  strncat(spec, spec[0] == '.' ? "->..." : "->", sizeof spec - at - 1);
+  at = strlen(spec);
   for (int i = 0; i < nlabels; i++)
     if (dice_percent(d, 55))
       spec[at++] = (char)('a' + order[i]);

@@ -152,6 +152,17 @@ static void print_slice(struct gs_text *t, const struct recipe_node *n)
   gs_text_add(t, n->type.rank == 0 ? "...]" : "]");
 }
 
+static void print_pad(struct gs_text *t, const struct recipe_node *n, int rank)
+{
+  gs_text_add(t, ", ");
+  print_numbers(t, n->attrs.pad.low, rank);
+  gs_text_add(t, ", ");
+  print_numbers(t, n->attrs.pad.high, rank);
+  gs_text_add(t, ", interior=");
+  print_numbers(t, n->attrs.pad.interior, rank);
+  gs_text_printf(t, ", value=v%d", n->args[1]);
+}
+
 /* The attributes that follow the first operand. */
 static void print_attributes(struct gs_text *t, const struct recipe *r, const struct recipe_node *n)
 {
@@ -183,13 +194,7 @@ static void print_attributes(struct gs_text *t, const struct recipe *r, const st
     gs_text_printf(t, ", %lld, %d", (long long)a->roll.shift, a->roll.dim);
     break;
   case CLASS_pad:
-    gs_text_add(t, ", ");
-    print_numbers(t, a->pad.low, rank);
-    gs_text_add(t, ", ");
-    print_numbers(t, a->pad.high, rank);
-    gs_text_add(t, ", interior=");
-    print_numbers(t, a->pad.interior, rank);
-    gs_text_printf(t, ", value=v%d", n->args[1]);
+    print_pad(t, n, rank);
     break;
   case CLASS_shard:
     print_annotation(t, r, n);
