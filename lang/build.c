@@ -61,38 +61,47 @@ static bool any_poison(const struct gs_graph *g, struct gs_node *const *args, in
   return false;
 }
 
-/* Widen SHAPE by operand INDEX, dims aligned at the last.  OWNER tells for each dim counted from
- * the last which operand gave it its size. */
-static bool join_shape(struct gs_graph *g, enum gs_op op, struct gs_span at,
-                       struct gs_node *const *args, int index, struct gs_type *shape, int *owner)
+/* Operands in the course of being broadcast together. */
+struct joined {
+  struct gs_graph *graph;
+  enum gs_op op;
+  struct gs_span at;
+  struct gs_node *const *args;
+  struct gs_type shape;
+  int owner[GS_MAX_RANK + 1];          /* which operand gave the size of a dim, from the last: 1 */
+};
+
+/* Report that operand INDEX does not fit the BACK-th dim from the last.  Returns false. */
+static bool report_shapes(const struct joined *j, int index, int back)
 {
-  const struct gs_node *x = args[index];
-  struct gs_type joined = { .dtype = x->type.dtype };
-  joined.rank = x->type.rank > shape->rank ? x->type.rank : shape->rank;
-  for (int back = 1; back <= joined.rank; back++) {
-    int64_t *size = &joined.dims[joined.rank - back];
-    if (back > shape->rank || back > x->type.rank) {
-      bool from_x = back > shape->rank;
-      *size = from_x ? x->type.dims[x->type.rank - back] : shape->dims[shape->rank - back];
-      owner[back] = from_x ? index : owner[back];
-      continue;
-    }
-    int64_t mine = x->type.dims[x->type.rank - back], theirs = shape->dims[shape->rank - back];
-    if (mine != theirs && mine != 1 && theirs != 1) {
-      const struct gs_node *other = args[owner[back]];
-      int dim = x->type.rank - back, other_dim = other->type.rank - back;
-      gs_error(g->diagnostics, at, "%s: shapes do not broadcast: dim %d of %s is %" PRId64
-               ", dim %d of %s is %" PRId64, gs_op_info(op)->name, other_dim,
-               GS_OPERAND(other, owner[back]), theirs, dim, GS_OPERAND(x, index), mine);
-      gs_note(g->diagnostics, (struct gs_span){ 0 }, "%s is %s, %s is %s", 
-              GS_OPERAND(other, owner[back]), GS_TYPE(&other->type), GS_OPERAND(x, index),
-              GS_TYPE(&x->type));
-      return false;
-    }
-    *size = mine == 1 ? theirs : mine;
-    owner[back] = mine == 1 ? owner[back] : index;
+  int owner = j->owner[back];
+  const struct gs_node *other = j->args[owner], *x = j->args[index];
+  int other_dim = other->type.rank - back, dim = x->type.rank - back;
+  gs_error(j->graph->diagnostics, j->at, "%s: shapes do not broadcast: dim %d of %s is %" PRId64
+           ", dim %d of %s is %" PRId64, gs_op_info(j->op)->name, other_dim,
+           GS_OPERAND(other, owner), other->type.dims[other_dim], dim, GS_OPERAND(x, index),
+           x->type.dims[dim]);
+  gs_note(j->graph->diagnostics, (struct gs_span){ 0 }, "%s is %s, %s is %s",
+          GS_OPERAND(other, owner), GS_TYPE(&other->type), GS_OPERAND(x, index),
+          GS_TYPE(&x->type));
+  return false;
+}
+
+/* Widen the shape by operand INDEX, dims aligned at the last; a size of 1 yields to any other. */
+static bool join_shape(struct joined *j, int index)
+{
+  const struct gs_type *type = &j->args[index]->type, before = j->shape;
+  struct gs_type *shape = &j->shape;
+  shape->rank = type->rank > before.rank ? type->rank : before.rank;
+  for (int back = 1; back <= shape->rank; back++) {
+    int64_t theirs = back <= before.rank ? before.dims[before.rank - back] : 1;
+    int64_t mine = back <= type->rank ? type->dims[type->rank - back] : 1;
+    if (mine != theirs && mine != 1 && theirs != 1)
+      return report_shapes(j, index, back);
+    if (mine != 1 || back > before.rank)
+      j->owner[back] = index;
+    shape->dims[shape->rank - back] = mine != 1 ? mine : theirs;
   }
-  *shape = joined;
   return true;
 }
 
@@ -102,26 +111,28 @@ struct gs_node *gs_build_elementwise(struct gs_graph *g, enum gs_op op, struct g
   enum { MOST_OPERANDS = 3 };
   if (nargs > MOST_OPERANDS || any_poison(g, args, nargs))
     return nargs > MOST_OPERANDS ? gs_graph_add(g, op, at, args, nargs, NULL, NULL) : &g->poison;
-  struct gs_type shape = { 0 };
-  int owner[GS_MAX_RANK + 1] = { 0 };
+  struct joined joined = { .graph = g, .op = op, .at = at, .args = args };
   for (int i = 0; i < nargs; i++) {
-    if (!join_shape(g, op, at, args, i, &shape, owner))
+    if (!join_shape(&joined, i))
       return &g->poison;
   }
-  struct gs_node *wide[MOST_OPERANDS];
+  struct gs_type shape = joined.shape;
   bool repeated = false;
-  for (int i = 0; i < nargs; i++) {
-    bool fits = args[i]->type.rank == 0 || gs_shape_equal(&args[i]->type, &shape);
-    repeated |= !fits;
-    wide[i] = args[i];
-  }
+  for (int i = 0; i < nargs; i++)
+    repeated |= args[i]->type.rank != 0 && !gs_shape_equal(&args[i]->type, &shape);
+  if (!repeated)
+    return gs_graph_add(g, op, at, args, nargs, NULL, NULL);
   /* Say what is wrong with the types in the user's shapes, before broadcasts hide the names. */
-  if (repeated && !gs_operands_same_dtype(g->diagnostics, at, gs_op_info(op)->name, args, nargs,
-                                          op == GS_OP_WHERE))
+  if (!gs_operands_same_dtype(g->diagnostics, at, gs_op_info(op)->name, args, nargs,
+                              op == GS_OP_WHERE))
     return &g->poison;
+  struct gs_node *wide[MOST_OPERANDS];
   for (int i = 0; i < nargs; i++) {
+    wide[i] = args[i];
     if (args[i]->type.rank != 0)
       wide[i] = gs_build_broadcast(g, at, args[i], shape.rank, shape.dims, NULL);
+    if (gs_node_is_poison(g, wide[i]))
+      return &g->poison;               /* said once; the next operand would say it again */
   }
   return gs_graph_add(g, op, at, wide, nargs, NULL, NULL);
 }
@@ -151,8 +162,8 @@ static bool wanted_type(struct gs_graph *g, enum gs_op op, struct gs_span at, en
   return true;
 }
 
-struct gs_node *gs_build_broadcast(struct gs_graph *g, struct gs_span at, struct gs_node *x, int rank,
-                                   const int64_t *dims_wanted, const int *dims)
+struct gs_node *gs_build_broadcast(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                   int rank, const int64_t *dims_wanted, const int *dims)
 {
   struct gs_type type;
   if (gs_node_is_poison(g, x)
@@ -192,8 +203,8 @@ static bool complete_dims(struct gs_graph *g, struct gs_span at, const struct gs
     return true;
   if (others == 0 || elements % others != 0) {
     gs_error(g->diagnostics, at, "reshape: %s is %s with %" PRId64 " elements, which %" PRId64
-             " (the product of the other dims) does not divide", GS_OPERAND(x, 0), GS_TYPE(&x->type),
-             elements, others);
+             " (the product of the other dims) does not divide", GS_OPERAND(x, 0),
+             GS_TYPE(&x->type), elements, others);
     return false;
   }
   type->dims[open] = elements / others;
@@ -229,8 +240,9 @@ struct gs_node *gs_build_slice(struct gs_graph *g, struct gs_span at, struct gs_
   union gs_attrs attrs = { 0 };
   for (int i = 0; i < type.rank; i++) {
     if (stride[i] < 1 || start[i] < 0 || end[i] > x->type.dims[i] || start[i] > end[i]) {
-      gs_error(g->diagnostics, at, "slice: %" PRId64 ":%" PRId64 ":%" PRId64 " is not a part of dim "
-               "%d of %s, %s", start[i], end[i], stride[i], i, GS_OPERAND(x, 0), GS_TYPE(&x->type));
+      gs_error(g->diagnostics, at, "slice: %" PRId64 ":%" PRId64 ":%" PRId64 " is not a part of "
+               "dim %d of %s, %s", start[i], end[i], stride[i], i, GS_OPERAND(x, 0),
+               GS_TYPE(&x->type));
       return &g->poison;
     }
     attrs.slice.start[i] = start[i];

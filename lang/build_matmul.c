@@ -1,4 +1,4 @@
-/* lang/build_matmul.c - a @ b and dot_general, said as einsums once their own checks have passed. */
+/* lang/build_matmul.c - a @ b and dot_general, as einsums once their own checks have passed. */
 #include <config.h>
 
 #include "lang/graph.h"
@@ -40,8 +40,8 @@ static bool batch_fits(struct gs_graph *g, struct gs_span at, const struct gs_no
     int64_t left = a->type.dims[a->type.rank - back], right = b->type.dims[b->type.rank - back];
     if (left == right || left == 1 || right == 1)
       continue;
-    gs_error(g->diagnostics, at, "matmul: batch dimensions do not broadcast: %" PRId64 " in %s and %"
-             PRId64 " in %s", left, GS_OPERAND(a, 0), right, GS_OPERAND(b, 1));
+    gs_error(g->diagnostics, at, "matmul: batch dimensions do not broadcast: %" PRId64 " in %s and "
+             "%" PRId64 " in %s", left, GS_OPERAND(a, 0), right, GS_OPERAND(b, 1));
     report_operands(g, a, b);
     return false;
   }
@@ -85,16 +85,17 @@ static bool check_pair(struct gs_graph *g, struct gs_span at, struct gs_node *co
   for (int k = 0; k < 2; k++) {
     const struct gs_node *x = args[k];
     if (dims[k] < 0 || dims[k] >= x->type.rank) {
-      gs_error(g->diagnostics, at, "dot_general: %s is %s and has no dim %d to %s", GS_OPERAND(x, k),
-               GS_TYPE(&x->type), dims[k], what);
+      gs_error(g->diagnostics, at, "dot_general: %s is %s and has no dim %d to %s",
+               GS_OPERAND(x, k), GS_TYPE(&x->type), dims[k], what);
       return false;
     }
   }
   int64_t left = args[0]->type.dims[dims[0]], right = args[1]->type.dims[dims[1]];
   if (left == right)
     return true;
-  gs_error(g->diagnostics, at, "dot_general: cannot %s dim %d of %s, %" PRId64 ", with dim %d of %s, %"
-           PRId64, what, dims[0], GS_OPERAND(args[0], 0), left, dims[1], GS_OPERAND(args[1], 1), right);
+  gs_error(g->diagnostics, at, "dot_general: cannot %s dim %d of %s, %" PRId64 ", with dim %d of "
+           "%s, %" PRId64, what, dims[0], GS_OPERAND(args[0], 0), left, dims[1],
+           GS_OPERAND(args[1], 1), right);
   report_operands(g, args[0], args[1]);
   return false;
 }

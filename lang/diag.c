@@ -185,7 +185,8 @@ static void print_quote(struct gs_text *text, struct gs_span span, const char *o
   }
   gs_text_printf(text, "%s%s", left, e.cut_before ? "..." : "");
   print_line(text, source->text + e.begin, e.end - e.begin);
-  gs_text_printf(text, "%s\n%s%s%s", e.cut_after ? "..." : "", below, e.cut_before ? "   " : "", on);
+  gs_text_printf(text, "%s\n%s%s%s", e.cut_after ? "..." : "", below, e.cut_before ? "   " : "",
+                 on);
   print_caret(text, source, e, caret, span.end);
   gs_text_printf(text, "%s\n", off);
 }

@@ -35,7 +35,8 @@ uint64_t gs_einsum_labels(const struct gs_einsum_term *term)
 }
 
 /* The letter of each label: its own, or for those of "..." one that TERMS leave free. */
-static void choose_letters(const struct gs_einsum_term *terms, int nterms, char chosen[GS_EINSUM_LABELS])
+static void choose_letters(const struct gs_einsum_term *terms, int nterms,
+                           char chosen[GS_EINSUM_LABELS])
 {
   uint64_t used = 0;
   for (int k = 0; k < nterms; k++)
@@ -183,7 +184,9 @@ static bool hint_swap(const struct gs_einsum *e, int k)
       term->labels[i] = second;
       term->labels[j] = first;
       bool agree = sizes_agree(e);
-      const char *text = agree ? gs_einsum_text(e->graph->arena, e->terms, e->nterms, &e->out) : NULL;
+      const char *text = NULL;
+      if (agree)
+        text = gs_einsum_text(e->graph->arena, e->terms, e->nterms, &e->out);
       term->labels[i] = first;
       term->labels[j] = second;
       if (text != NULL) {

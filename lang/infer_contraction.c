@@ -59,7 +59,8 @@ bool gs_infer_einsum(const struct gs_infer *in)
   }
   for (int label = 0; label < in->attrs->einsum.nlabels; label++) {
     if ((uses[label].places & (uses[label].places - 1)) == 0)
-      return gs_infer_error(in, "\"%s\": a label stands in one tensor only", in->attrs->einsum.spec);
+      return gs_infer_error(in, "\"%s\": a label stands in one tensor only",
+                            in->attrs->einsum.spec);
   }
   return true;
 }

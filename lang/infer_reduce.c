@@ -60,8 +60,8 @@ bool gs_infer_reduce_index(const struct gs_infer *in)
   if (gs_dtype_kind(from->dtype) == GS_KIND_COMPLEX)
     return wrong_type(in, "a type with an order", NULL, NULL);
   if (dims == 0 || (dims & (dims - 1)) != 0) {
-    gs_infer_error(in, "an index along one dim is what it gives; %s is %s", GS_OPERAND(in->args[0], 0),
-                   GS_TYPE(from));
+    gs_infer_error(in, "an index along one dim is what it gives; %s is %s",
+                   GS_OPERAND(in->args[0], 0), GS_TYPE(from));
     gs_hint(in->diagnostics, "name the dim, as in dim=%d%s", from->rank > 0 ? from->rank - 1 : 0,
             from->rank > 1 ? ", or reshape to one dim first" : "");
     return false;

@@ -92,24 +92,25 @@ bool gs_infer_reverse(const struct gs_infer *in)
 static bool padded_size(int64_t size, int64_t low, int64_t high, int64_t interior, int64_t *result)
 {
   int64_t between = 0;
-  return (size < 2 || gs_mul_size(size - 1, interior, &between)) && gs_add_size(size, between, &size)
-         && gs_add_size(size, low, &size) && gs_add_size(size, high, result);
+  return (size < 2 || gs_mul_size(size - 1, interior, &between))
+         && gs_add_size(size, between, &size) && gs_add_size(size, low, &size)
+         && gs_add_size(size, high, result);
 }
 
 bool gs_infer_pad(const struct gs_infer *in)
 {
   const struct gs_node *x = in->args[0], *value = in->args[1];
   if (value->type.rank != 0 || value->type.dtype != x->type.dtype)
-    return gs_infer_error(in, "the value %s is %s, but %s is %s and needs %s[]", GS_OPERAND(value, 1),
-                          GS_TYPE(&value->type), GS_OPERAND(x, 0), GS_TYPE(&x->type),
-                          gs_dtype_name(x->type.dtype));
+    return gs_infer_error(in, "the value %s is %s, but %s is %s and needs %s[]",
+                          GS_OPERAND(value, 1), GS_TYPE(&value->type), GS_OPERAND(x, 0),
+                          GS_TYPE(&x->type), gs_dtype_name(x->type.dtype));
   *in->result = x->type;
   for (int i = 0; i < x->type.rank; i++) {
     int64_t low = in->attrs->pad.low[i], high = in->attrs->pad.high[i];
     int64_t interior = in->attrs->pad.interior[i], *size = &in->result->dims[i];
     if (interior < 0)
-      return gs_infer_error(in, "interior is %" PRId64 " for dim %d, it cannot be negative", interior,
-                            i);
+      return gs_infer_error(in, "interior is %" PRId64 " for dim %d, it cannot be negative",
+                            interior, i);
     if (!padded_size(x->type.dims[i], low, high, interior, size))
       return gs_infer_error(in, "dim %d becomes larger than can be addressed", i);
     if (*size < 0)

@@ -99,8 +99,8 @@ static struct gs_tensor *read_data(const struct reader *r, struct gs_budget *bud
 }
 
 /* The array that fills bytes [OFFSET, OFFSET + SIZE) of the file. */
-static struct gs_tensor *read_array(const struct reader *r, struct gs_budget *budget, int64_t offset,
-                                    int64_t size)
+static struct gs_tensor *read_array(const struct reader *r, struct gs_budget *budget,
+                                    int64_t offset, int64_t size)
 {
   unsigned char start[GS_NPY_START];
   size_t length, before;
@@ -138,8 +138,8 @@ static struct gs_tensor *read_array(const struct reader *r, struct gs_budget *bu
 }
 
 /* Find the member in the archive of SIZE bytes, then read it. */
-static struct gs_tensor *read_archive(const struct reader *r, struct gs_budget *budget, int64_t size,
-                                      const char *member)
+static struct gs_tensor *read_archive(const struct reader *r, struct gs_budget *budget,
+                                      int64_t size, const char *member)
 {
   size_t length = size < GS_ZIP_TAIL ? (size_t)size : GS_ZIP_TAIL;
   unsigned char *tail = malloc(length);

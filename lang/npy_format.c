@@ -181,7 +181,8 @@ bool gs_npy_parse_header(const char *text, size_t length, struct gs_npy_header *
     while (key < KEYS && strcmp(keys[key], word) != 0)
       key++;
     if (key == KEYS || seen[key])
-      return fail(&c, "the header has the key '%s' %s", word, key == KEYS ? "of no meaning" : "twice");
+      return fail(&c, "the header has the key '%s' %s", word,
+                  key == KEYS ? "of no meaning" : "twice");
     seen[key] = true;
     bool ok = key == DESCR     ? read_dtype(&c, &header->type.dtype)
               : key == FORTRAN ? read_bool(&c, &header->fortran)
@@ -207,7 +208,8 @@ size_t gs_npy_format_header(const struct gs_type *type, char buffer[GS_NPY_HEADE
 {
   int length = GS_NPY_START_SHORT;
   length += snprintf(buffer + length, (size_t)(GS_NPY_HEADER_ROOM - length),
-                     "{'descr': '%s', 'fortran_order': False, 'shape': (", gs_dtype_npy(type->dtype));
+                     "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                     gs_dtype_npy(type->dtype));
   for (int i = 0; i < type->rank; i++)
     length += snprintf(buffer + length, (size_t)(GS_NPY_HEADER_ROOM - length), "%s%" PRId64 "%s",
                        i > 0 ? " " : "", type->dims[i],

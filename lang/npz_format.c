@@ -86,15 +86,17 @@ static size_t name_without_suffix(const struct entry *entry)
 static bool name_matches(const struct entry *entry, const char *name)
 {
   size_t length = strlen(name), plain = name_without_suffix(entry);
-  return (length == plain || length == entry->name_length) && memcmp(entry->name, name, length) == 0;
+  bool fits = length == plain || length == entry->name_length;
+  return fits && memcmp(entry->name, name, length) == 0;
 }
 
 /* "holds a, b, c" after what was asked for. */
 static bool fail_with_names(const unsigned char *entries, const struct gs_zip_directory *directory,
                             const char *name, char message[GS_NPY_MESSAGE])
 {
-  int length = name != NULL ? snprintf(message, GS_NPY_MESSAGE, "has no array \"%.60s\"; it holds ", name)
-                            : snprintf(message, GS_NPY_MESSAGE, "name one of its arrays: ");
+  int length = snprintf(message, GS_NPY_MESSAGE, "%s%.60s%s", name != NULL ? "has no array \"" : "",
+                        name != NULL ? name : "name one of its arrays: ",
+                        name != NULL ? "\"; it holds " : "");
   const unsigned char *at = entries;
   struct entry entry;
   for (int i = 0; i < directory->count && read_entry(at, entries + directory->size, &entry); i++) {

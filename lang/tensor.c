@@ -18,7 +18,8 @@ struct gs_tensor *gs_tensor_new(struct gs_budget *budget, const struct gs_type *
   struct gs_tensor *tensor = malloc(sizeof *tensor);
   void *data = NULL;
   if (tensor != NULL && bytes > 0)
-    data = aligned_alloc(DATA_ALIGNMENT, (bytes + DATA_ALIGNMENT - 1) / DATA_ALIGNMENT * DATA_ALIGNMENT);
+    data = aligned_alloc(DATA_ALIGNMENT,
+                         (bytes + DATA_ALIGNMENT - 1) / DATA_ALIGNMENT * DATA_ALIGNMENT);
   if (tensor == NULL || (data == NULL && bytes > 0)) {
     free(tensor);
     gs_budget_give(budget, bytes);

@@ -54,7 +54,8 @@ static int64_t count_shown(const struct printer *p)
 }
 
 /* Call VISIT for every element that is shown, in order. */
-static void visit_shown(struct printer *p, int dim, int64_t offset, visit_function *visit, void *state)
+static void visit_shown(struct printer *p, int dim, int64_t offset, visit_function *visit,
+                        void *state)
 {
   const struct gs_type *type = &p->tensor->type;
   if (dim == type->rank) {
