@@ -41,10 +41,13 @@ struct proposal {
   int64_t size;                        /* of that dim */
 };
 
+/* At a level where nothing new may pass through the operator a visit would change nothing; at the
+ * last one only conflicts are left. */
 static void push(struct state *s, int level, int id)
 {
   struct queue *q = &s->queues[level];
-  if (q->queued[id])
+  bool useful = level == AGGRESSIVE ? s->conflicted[id] : s->slice->rules[id]->levels >> level & 1;
+  if (q->queued[id] || !useful)
     return;
   q->queued[id] = true;
   int at = q->head + q->count;
@@ -91,6 +94,7 @@ static void record_conflict(struct state *s, int node, const struct proposal *wi
   if (s->conflicted[node])
     return;
   s->conflicted[node] = true;
+  push(s, AGGRESSIVE, node);
   if (c->nconflicts == s->conflict_capacity) {
     int capacity = s->conflict_capacity * 2 + 8;
     struct gs_conflict *grown = GS_NEW_ARRAY(s->arena, struct gs_conflict, capacity);

@@ -218,6 +218,9 @@ static const struct gs_rule *finish(struct draft *d)
     return NULL;
   rule->nfactors = d->nfactors;
   rule->factors = gs_arena_copy(d->arena, d->factors, (size_t)d->nfactors * sizeof *d->factors);
+  for (int f = 0; f < d->nfactors; f++)
+    rule->levels |= 1u << d->factors[f].forward | 1u << d->factors[f].backward
+                    | 1u << d->factors[f].across;
   rule->nargs = node->nargs;
   rule->args = args;
   rule->result = (struct gs_value_rule){ node->type.rank,

@@ -40,6 +40,7 @@ struct gs_rule {
   int nargs;
   const struct gs_value_rule *args;
   struct gs_value_rule result;
+  unsigned levels;                     /* bit l: some factor passes at level l of completion */
   int ngroups;                         /* reshape only */
   const struct gs_flat_group *groups;
 };

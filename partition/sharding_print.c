@@ -135,6 +135,19 @@ static void print_iota(struct gs_text *text, const struct factors *f, const int 
   gs_text_add(text, ")");
 }
 
+/* A mesh with an order of its own has no iota: the devices are listed, tile after tile. */
+static void print_device_list(struct gs_text *text, const struct gs_mesh *mesh, const struct factors *f,
+                              const int *order)
+{
+  struct gs_axis digits[64];
+  for (int i = 0; i < f->count; i++)
+    digits[i] = f->axis[order[i]];
+  for (int64_t tile = 0; tile < mesh->ndevices; tile++) {
+    int64_t position = gs_mesh_with_part(mesh, digits, f->count, 0, tile);
+    gs_text_printf(text, "%s%" PRId64, tile > 0 ? "," : "", mesh->order[position]);
+  }
+}
+
 void gs_sharding_print_xla(struct gs_text *text, const struct gs_sharding *s)
 {
   if (gs_sharding_is_replicated(s)) {
@@ -159,11 +172,10 @@ void gs_sharding_print_xla(struct gs_text *text, const struct gs_sharding *s)
     if (!used[k])
       order[norder++] = k;
   gs_text_add(text, "]");
-  if (s->mesh->order == NULL) {
+  if (s->mesh->order == NULL)
     print_iota(text, &f, order);
-  } else {
-    gs_text_add(text, "<=[mesh order]");
-  }
+  else
+    print_device_list(text, s->mesh, &f, order);
   gs_text_add(text, rest > 1 ? " last_tile_dim_replicate}" : "}");
 }
 
