@@ -339,6 +339,8 @@ static void read_tokens(struct gs_parser *parser, bool line_ends)
 {
   struct gs_token token;
   while (!parser->stopped && gs_lexer_next(&parser->lexer, lexer_context(parser), &token)) {
+    if (token.span.end > parser->source->length)
+      token.span.end = (uint32_t)parser->source->length;
     if (token.kind == TOK_NEWLINE) {
       if (line_ends || token.span.begin < parser->source->length)
         take_newline(parser, &token);

@@ -13,7 +13,8 @@
 struct gs_parser;
 
 /* Called with each complete statement, in order.  Return false to stop (the rest of the fed text
- * is dropped).  The tree is in the arena current at that time. */
+ * is dropped).  The tree is in the arena current at that time, of which the parser then holds
+ * nothing else: it may be rewound. */
 typedef bool gs_statement_function(void *user, struct gs_ast *statement);
 
 enum gs_parse_state {
@@ -25,11 +26,16 @@ struct gs_parser *gs_parser_new(struct gs_arena *arena, struct gs_diagnostics *d
                                 gs_statement_function *statement, void *user);
 void gs_parser_free(struct gs_parser *parser);
 
-/* Where the following trees are made. */
+/* Where the following trees are made; at first, the arena given to gs_parser_new, which holds the
+ * sources' texts in any case. */
 void gs_parser_set_arena(struct gs_parser *parser, struct gs_arena *arena);
 
 /* Start reading a source called NAME (NULL: the prompt) whose first line has number LINE.  The
- * texts fed after it are that source's; the parser keeps them, in the arena, for the spans. */
+ * texts fed after it are that source's; the parser keeps them, in the arena, for the spans.
+ *
+ * A source with a name may be cut anywhere; its statements come one token late, since the next line
+ * may go on with a statement (|>, else).  At the prompt the text fed is whole lines, the last line
+ * end may be missing, and a statement that is complete at its end is not waited with. */
 void gs_parser_begin(struct gs_parser *parser, const char *name, int line);
 enum gs_parse_state gs_parser_feed(struct gs_parser *parser, const char *text, size_t length);
 /* End of the source: an unfinished statement is an error. */

@@ -30,7 +30,9 @@ static void yyerror(struct gs_span *at, struct gs_parser *parser, const char *me
 /* From the first to the last symbol that is not empty. */
 static struct gs_span location(const struct gs_span *symbols, int count)
 {
-  struct gs_span span = { symbols[0].source, symbols[0].end, symbols[0].end };
+  if (count == 0)
+    return (struct gs_span){ symbols[0].source, symbols[0].end, symbols[0].end };
+  struct gs_span span = { symbols[1].source, symbols[1].begin, symbols[1].begin };
   bool found = false;
   for (int i = 1; i <= count; i++) {
     if (symbols[i].begin == symbols[i].end)
