@@ -9,4 +9,5 @@ libgspmd_la_SOURCES += \
 noinst_LTLIBRARIES += libgspmd-cpu.la
 libgspmd_la_LIBADD += libgspmd-cpu.la
 libgspmd_cpu_la_CFLAGS = $(AM_CFLAGS) $(GS_OPTIMIZE_LOOPS) $(LOOP_CFLAGS)
+libgspmd_cpu_la_LDFLAGS = $(SANITIZE_CFLAGS)
 libgspmd_cpu_la_SOURCES =

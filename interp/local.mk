@@ -14,9 +14,7 @@ CLEANFILES += %D%/prelude_data.c
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(AM_V_GEN)$(SHELL) $(srcdir)/build-aux/embed.sh $(srcdir) $(prelude_files) > $@.tmp && mv $@.tmp $@
 
-# The command carries the library inside, so that it runs from the build folder as it is.
 EXTRA_PROGRAMS += gspmd
 gspmd_SOURCES =
 gspmd_CPPFLAGS = $(AM_CPPFLAGS) $(READLINE_CFLAGS)
 gspmd_LDADD = libgspmd.la $(READLINE_LIBS)
-gspmd_LDFLAGS = $(AM_LDFLAGS) -static

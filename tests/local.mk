@@ -1,12 +1,8 @@
 # tests/local.mk - everything `make check` runs.
 #
 # A program or script named x.tap speaks TAP and counts as many tests as it says; any other test
-# counts as one, by its exit status (77: skipped).  A new unit test appends, under HAVE_CHECK:
-#   check_PROGRAMS += %D%/unit/check_graph.tap
-#   %C%_unit_check_graph_tap_SOURCES = %D%/unit/check_graph.c %D%/unit/run.h
-#   %C%_unit_check_graph_tap_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
-#   %C%_unit_check_graph_tap_LDADD = libgspmd.la $(CHECK_LIBS)
-#   %C%_unit_check_graph_tap_LDFLAGS = $(AM_LDFLAGS) -static
+# counts as one, by its exit status (77: skipped).  A unit test is a file unit/check_x.c with
+# RUN_TESTS of unit/run.h at its end, and two lines below.
 
 TEST_EXTENSIONS = .tap
 TAP_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -62,16 +58,49 @@ CLEANFILES += \
   %D%/differential/shrink.c \
   %D%/differential/source.c
 %C%_differential_differential_LDADD = libgspmd.la
-%C%_differential_differential_LDFLAGS = $(AM_LDFLAGS) -static
 
 %C%_reshard_runner_SOURCES = \
   %D%/corpus.c %D%/corpus.h %D%/differential/compare.c %D%/differential/compare.h \
   %D%/reshard_runner.c
 %C%_reshard_runner_LDADD = libgspmd.la $(JANSSON_LIBS)
-%C%_reshard_runner_LDFLAGS = $(AM_LDFLAGS) -static
 
 %C%_xla_runner_SOURCES = \
   %D%/corpus.c %D%/corpus.h %D%/differential/compare.c %D%/differential/compare.h \
   %D%/xla_case.c %D%/xla_case.h %D%/xla_runner.c
 %C%_xla_runner_LDADD = libgspmd.la $(JANSSON_LIBS)
-%C%_xla_runner_LDFLAGS = $(AM_LDFLAGS) -static
+
+# Unit tests; what they share is in a library of its own.
+LDADD = %D%/unit/libunit.la libgspmd.la $(CHECK_LIBS)
+if HAVE_CHECK
+AM_CPPFLAGS += $(CHECK_CFLAGS)
+check_LTLIBRARIES += %D%/unit/libunit.la
+%C%_unit_libunit_la_SOURCES = \
+  %D%/unit/fixture.c \
+  %D%/unit/fixture.h \
+  %D%/unit/run.h \
+  %D%/unit/sketch.c \
+  %D%/unit/sketch.h \
+  %D%/unit/tree_text.c \
+  %D%/unit/tree_text.h
+check_PROGRAMS += \
+  %D%/unit/check_einsum.tap \
+  %D%/unit/check_grammar_fuzz.tap \
+  %D%/unit/check_graph.tap \
+  %D%/unit/check_lang.tap \
+  %D%/unit/check_lexer.tap \
+  %D%/unit/check_npy.tap \
+  %D%/unit/check_parser.tap \
+  %D%/unit/check_partition.tap \
+  %D%/unit/check_reshard.tap \
+  %D%/unit/check_sharding.tap
+%C%_unit_check_einsum_tap_SOURCES = %D%/unit/check_einsum.c
+%C%_unit_check_grammar_fuzz_tap_SOURCES = %D%/unit/check_grammar_fuzz.c
+%C%_unit_check_graph_tap_SOURCES = %D%/unit/check_graph.c
+%C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
+%C%_unit_check_lexer_tap_SOURCES = %D%/unit/check_lexer.c
+%C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
+%C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
+%C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c
+%C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
+%C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
+endif
