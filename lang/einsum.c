@@ -204,17 +204,17 @@ static bool report_size(const struct gs_einsum *e, int label, int owner, int64_t
                         int64_t mine)
 {
   const struct gs_node *other = e->terms[owner].node, *node = e->terms[k].node;
+  if (owner == k)
+    return gs_einsum_error(e, "dimension %c stands for %" PRId64 " and for %" PRId64 " in %s, %s",
+                           letters[label], theirs, mine, GS_OPERAND(node, k), GS_TYPE(&node->type));
   if (label >= GS_EINSUM_LETTERS)
     gs_einsum_error(e, "the dimensions of \"...\" do not broadcast: %" PRId64 " in %s but %" PRId64
                     " in %s", theirs, GS_OPERAND(other, owner), mine, GS_OPERAND(node, k));
-  else if (owner == k)
-    gs_einsum_error(e, "dimension %c stands for %" PRId64 " and for %" PRId64 " in %s, %s",
-                    letters[label], theirs, mine, GS_OPERAND(node, k), GS_TYPE(&node->type));
   else
     gs_einsum_error(e, "dimension %c is %" PRId64 " in %s but %" PRId64 " in %s", letters[label],
                     theirs, GS_OPERAND(other, owner), mine, GS_OPERAND(node, k));
-  bool written = strchr(e->spec, '>') != NULL && strchr(e->spec, '.') == NULL;
-  if (!written || !(hint_swap(e, k) || hint_swap(e, owner)))
+  bool plain = strchr(e->spec, '>') != NULL && strchr(e->spec, '.') == NULL;
+  if (!plain || !(hint_swap(e, k) || hint_swap(e, owner)))
     gs_note(e->graph->diagnostics, (struct gs_span){ 0 }, "%s is %s, %s is %s",
             GS_OPERAND(other, owner), GS_TYPE(&other->type), GS_OPERAND(node, k),
             GS_TYPE(&node->type));
