@@ -27,7 +27,7 @@ operators() {
 }
 # The first column of tables in C.
 table_names() {
-  sed -n 's/^  *{ *\(\.name = \)\{0,1\}"\([a-z_]*\)", .*/\2/p' "$@" | sort -u
+  sed -n 's/^  *\({ *\|[A-Z]*(\)"\([a-z_]*\)", .*/\2/p' "$@" | sort -u
 }
 # Whether the manual has NAME as a word in code: `name`, `name(...)`, `:name`.
 in_manual() {
