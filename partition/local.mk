@@ -14,11 +14,29 @@ libgspmd_la_SOURCES += \
   %D%/exchange.c \
   %D%/join.c \
   %D%/join.h \
+  %D%/json.c \
+  %D%/json.h \
   %D%/mesh.c \
   %D%/mesh.h \
+  %D%/paint.h \
   %D%/partition.c \
   %D%/partition.h \
   %D%/print.h \
+  %D%/print_device.c \
+  %D%/print_device.h \
+  %D%/print_diff.c \
+  %D%/print_dot.c \
+  %D%/print_dot.h \
+  %D%/print_explain.c \
+  %D%/print_graph.c \
+  %D%/print_json.c \
+  %D%/print_json.h \
+  %D%/print_parts.c \
+  %D%/print_parts.h \
+  %D%/print_plan.c \
+  %D%/print_show.c \
+  %D%/print_trace.c \
+  %D%/print_units.c \
   %D%/profile.c \
   %D%/profile.h \
   %D%/program.c \
@@ -37,4 +55,10 @@ libgspmd_la_SOURCES += \
   %D%/signature.h \
   %D%/slice.c \
   %D%/strategy.c \
-  %D%/strategy.h
+  %D%/strategy.h \
+  %D%/view.c \
+  %D%/warnings.c \
+  %D%/writer.c \
+  %D%/writer.h \
+  %D%/writer_html.c \
+  %D%/writer_text.c

@@ -142,6 +142,7 @@ static bool check_device(struct verifier *v)
     return same_but(v, 0, dim, split) && holds(v, t->dims[dim], n, r->dims[dim])
            && holds(v, r->dims[split], n, t->dims[split]);
   case GS_OP_EXCHANGE:
+  case GS_OP_OWN_PART:
     return check_exchange(v);
   default:
     return same_but(v, 0, -1, -1);

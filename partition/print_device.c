@@ -1,0 +1,132 @@
+/* partition/print_device.c - one device's view of a plan: index ranges and peers. */
+#include <config.h>
+
+#include "partition/print_device.h"
+
+#include <inttypes.h>
+
+enum column { NUMBER, STEP, LOCAL, HOLDS, PEERS, SENDS, NCOLUMNS };
+static const struct gs_column columns[NCOLUMNS] = {
+  [NUMBER] = { "number", "#", true, false },
+  [STEP] = { "step", "step", false, true },
+  [LOCAL] = { "local", "per device", false, false },
+  [HOLDS] = { "holds", "holds of the whole", false, false },
+  [PEERS] = { "peers", "with devices", false, false },
+  [SENDS] = { "sends", "sends", true, false }
+};
+
+int64_t gs_mesh_device(const struct gs_mesh *mesh, int64_t position)
+{
+  return mesh->order == NULL ? position : mesh->order[position];
+}
+
+int64_t gs_mesh_position(const struct gs_mesh *mesh, int64_t device)
+{
+  if (device < 0 || device >= mesh->ndevices)
+    return -1;
+  int64_t position = mesh->order == NULL ? device : 0;
+  while (mesh->order != NULL && mesh->order[position] != device)
+    position++;
+  return position;
+}
+
+void gs_step_peers(const struct gs_program *program, const struct gs_step *step, int64_t position,
+                   struct gs_peers *peers)
+{
+  struct gs_axis axes[GS_STEP_AXES];
+  int naxes = gs_step_axes(step, axes);
+  peers->total = gs_axes_size(axes, naxes);
+  peers->count = peers->total < GS_MOST_PEERS ? (int)peers->total : GS_MOST_PEERS;
+  for (int i = 0; i < peers->count; i++)
+    peers->devices[i] = gs_mesh_device(program->mesh,
+                                       gs_mesh_with_part(program->mesh, axes, naxes, position, i));
+}
+
+/* "[0:4, :, 128:256]"; an empty range when the device has nothing but padding. */
+static void print_ranges(struct gs_text *text, const struct gs_step *s, int64_t position)
+{
+  gs_text_add(text, "[");
+  for (int i = 0; i < s->sharding->rank; i++) {
+    int64_t begin, end;
+    gs_sharding_range(s->sharding, i, s->global.dims[i], position, &begin, &end);
+    gs_text_add(text, i > 0 ? ", " : "");
+    if (begin == 0 && end == s->global.dims[i])
+      gs_text_add(text, ":");
+    else
+      gs_text_printf(text, "%" PRId64 ":%" PRId64, begin, end);
+  }
+  gs_text_add(text, "]");
+  for (int k = 0; k < s->sharding->npartial; k++) {
+    gs_text_add(text, " +");
+    gs_axis_print(text, s->sharding->mesh, s->sharding->partial[k]);
+  }
+}
+
+static void print_peers(struct gs_text *text, const struct gs_program *program,
+                        const struct gs_step *s, int64_t position)
+{
+  struct gs_peers peers;
+  if (s->op == GS_OP_PERMUTE) {
+    const struct gs_mesh *mesh = program->mesh;
+    gs_text_printf(text, "from %" PRId64,
+                   gs_mesh_device(mesh, gs_permute_source(s, mesh, position)));
+    return;
+  }
+  gs_step_peers(program, s, position, &peers);
+  for (int i = 0; i < peers.count; i++)
+    gs_text_printf(text, "%s%" PRId64, i > 0 ? " " : "", peers.devices[i]);
+  if (peers.total > peers.count)
+    gs_text_printf(text, " and %" PRId64 " more", peers.total - peers.count);
+}
+
+static void add_row(struct gs_writer *w, const struct gs_view *view, struct gs_table *table,
+                    int index, int64_t position)
+{
+  const struct gs_step *s = &view->program->steps[index];
+  const char **row = gs_table_row(table);
+  struct gs_text step = gs_writer_text(w), local = gs_writer_text(w), holds = gs_writer_text(w),
+                 peers = gs_writer_text(w), sends = gs_writer_text(w);
+  if (row == NULL)
+    return;
+  gs_view_step(&step, view, index);
+  gs_type_print(&local, &s->type);
+  print_ranges(&holds, s, position);
+  row[NUMBER] = gs_arena_printf(w->scratch, "%d", view->numbers[index]);
+  row[STEP] = gs_text_string(&step);
+  row[LOCAL] = gs_text_string(&local);
+  row[HOLDS] = gs_text_string(&holds);
+  if (gs_step_group_size(s) <= 1)
+    return;
+  print_peers(&peers, view->program, s, position);
+  gs_print_bytes(&sends, gs_step_bytes(view->program, s));
+  row[PEERS] = gs_text_string(&peers);
+  row[SENDS] = gs_text_string(&sends);
+}
+
+void gs_print_device(struct gs_writer *w, struct gs_view *view)
+{
+  const struct gs_mesh *mesh = view->program->mesh;
+  int64_t device = w->options->device, position = gs_mesh_position(mesh, device);
+  struct gs_text line = gs_writer_text(w);
+  gs_paint_from(&line, GS_ROLE_HEADING);
+  gs_text_printf(&line, "device %" PRId64, device);
+  gs_paint_from(&line, GS_ROLE_PLAIN);
+  if (position < 0) {
+    gs_text_printf(&line, " does not exist: the mesh has devices 0 to %" PRId64, mesh->ndevices - 1);
+    gs_writer_line(w, &line);
+    return;
+  }
+  gs_text_add(&line, " at ");
+  for (int i = 0; i < mesh->naxes; i++)
+    gs_text_printf(&line, "%s%s=%" PRId64, i > 0 ? ", " : "", mesh->axes[i].name,
+                   gs_mesh_coordinate(mesh, gs_axis_whole(mesh, i), position));
+  gs_text_add(&line, " of mesh ");
+  gs_mesh_print(&line, mesh);
+  gs_writer_line(w, &line);
+  struct gs_table table;
+  gs_table_init(&table, w->scratch, columns, NCOLUMNS);
+  for (int i = 0; i < view->program->nsteps; i++)
+    if (view->numbers[i] > 0)
+      add_row(w, view, &table, i, position);
+  gs_writer_table(w, &table);
+}

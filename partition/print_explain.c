@@ -1,0 +1,218 @@
+/* partition/print_explain.c - why: the reasons behind each output dim, each conflict, each collective.
+ */
+#include <config.h>
+
+#include "partition/print_parts.h"
+
+enum { MOST_HOPS = 4096, SHOWN_FIRST = 4, SHOWN_LAST = 3, MOST_CONFLICTS = 12 };
+
+enum column { DIM, AXES, WHY, NCOLUMNS };
+static const struct gs_column columns[NCOLUMNS] = {
+  [DIM] = { "dim", "", false, false },
+  [AXES] = { "axes", "", false, false },
+  [WHY] = { "why", "", false, true }
+};
+
+/* One operator a sharding went through, from a value's dim to the next. */
+struct hop {
+  const struct gs_reason *reason;
+  int node, dim;                       /* where it arrived */
+};
+
+struct explainer {
+  struct gs_writer w;
+  struct gs_view view;
+  const struct gs_plan *plan;
+  struct hop *hops;                    /* from the output back to the annotation */
+  int nhops;
+};
+
+static const struct gs_node *node_at(const struct explainer *e, int id)
+{
+  return e->plan->graph->nodes[id];
+}
+
+/* Follow reasons back from DIM of NODE; a refinement may have come back to where it began, so the
+ * number of hops is bounded. */
+static const struct gs_reason *trace_back(struct explainer *e, int node, int dim)
+{
+  e->nhops = 0;
+  const struct gs_reason *r = &e->plan->completion->reasons[node][dim];
+  while (r->kind == GS_REASON_PROPAGATED && e->nhops < MOST_HOPS) {
+    e->hops[e->nhops++] = (struct hop){ r, node, dim };
+    node = r->from_node;
+    dim = r->from_dim;
+    r = &e->plan->completion->reasons[node][dim];
+  }
+  return r;
+}
+
+static void add_arrow(const struct explainer *e, struct gs_text *text, bool forward)
+{
+  if (e->w.options->unicode)
+    gs_text_add(text, forward ? " \xe2\x86\x92 " : " \xe2\x86\x90 ");
+  else
+    gs_text_add(text, forward ? " -> " : " <- ");
+}
+
+/* "w1 (line 3) dim 1" */
+static void add_value(struct explainer *e, struct gs_text *text, int node, int dim)
+{
+  gs_view_node(text, &e->view, node_at(e, node));
+  gs_text_printf(text, " dim %d", dim);
+}
+
+static void add_hop(struct explainer *e, struct gs_text *text, const struct hop *hop)
+{
+  const struct gs_node *through = node_at(e, hop->reason->node);
+  add_arrow(e, text, hop->reason->forward);
+  gs_text_add(text, gs_op_info(through->op)->name);
+  if (through->op == GS_OP_EINSUM)
+    gs_text_printf(text, " %s", through->attrs->einsum.spec);
+  const char *place = gs_view_place(&e->view, through->span);
+  if (place != NULL)
+    gs_text_printf(text, " (line %s, level %d)", place, hop->reason->level);
+}
+
+static void add_chain(struct explainer *e, struct gs_text *text, int node, int dim)
+{
+  const struct gs_reason *origin = trace_back(e, node, dim);
+  if (e->nhops == 0) {
+    const char *place = gs_view_place(&e->view, node_at(e, node)->span);
+    gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated" : "nothing asks for more");
+    if (place != NULL && origin->kind == GS_REASON_ANNOTATED)
+      gs_text_printf(text, " (line %s)", place);
+    return;
+  }
+  const struct hop *first = &e->hops[e->nhops - 1];
+  gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated on " : "from ");
+  add_value(e, text, first->reason->from_node, first->reason->from_dim);
+  for (int i = e->nhops - 1; i >= 0; i--) {
+    int done = e->nhops - 1 - i;
+    if (done == SHOWN_FIRST && i > SHOWN_LAST) {
+      add_arrow(e, text, true);
+      gs_text_printf(text, "%d more", i + 1 - SHOWN_LAST);
+      i = SHOWN_LAST;
+      continue;
+    }
+    add_hop(e, text, &e->hops[i]);
+  }
+}
+
+static void explain_dims(struct explainer *e, const struct gs_program_output *out)
+{
+  const struct gs_sharding *s = e->plan->completion->shardings[out->node->id];
+  struct gs_table table;
+  struct gs_text title = gs_writer_text(&e->w);
+  gs_table_init(&table, e->w.scratch, columns, NCOLUMNS);
+  gs_paint(&title, GS_ROLE_HEADING, out->name);
+  gs_text_add(&title, " : ");
+  gs_type_print(&title, &out->node->type);
+  gs_text_add(&title, " ");
+  gs_print_sharding(&title, s);
+  gs_writer_line(&e->w, &title);
+  for (int i = 0; i < s->rank; i++) {
+    const char **row = gs_table_row(&table);
+    struct gs_text axes = gs_writer_text(&e->w), why = gs_writer_text(&e->w);
+    if (row == NULL)
+      return;
+    if (s->dims[i].naxes == 0) {
+      gs_text_add(&axes, "-");
+    } else {
+      gs_text_add(&axes, "on ");
+      gs_axes_print(&axes, s->mesh, s->dims[i].axes, s->dims[i].naxes);
+    }
+    add_chain(e, &why, out->node->id, i);
+    row[DIM] = gs_arena_printf(e->w.scratch, "dim %d", i);
+    row[AXES] = gs_text_string(&axes);
+    row[WHY] = gs_text_string(&why);
+  }
+  gs_writer_table(&e->w, &table);
+}
+
+static void add_side(struct explainer *e, struct gs_text *text, int node, int dim)
+{
+  const struct gs_sharding *s = e->plan->completion->shardings[node];
+  add_value(e, text, node, dim);
+  if (s == NULL || dim >= s->rank || s->dims[dim].naxes == 0)
+    return;
+  gs_text_add(text, " on ");
+  gs_axes_print(text, s->mesh, s->dims[dim].axes, s->dims[dim].naxes);
+}
+
+static void explain_conflicts(struct explainer *e)
+{
+  const struct gs_completion *c = e->plan->completion;
+  for (int i = 0; i < c->nconflicts && i < MOST_CONFLICTS; i++) {
+    const struct gs_conflict *k = &c->conflicts[i];
+    struct gs_text line = gs_writer_text(&e->w);
+    gs_text_add(&line, "at ");
+    gs_view_node(&line, &e->view, node_at(e, k->node));
+    gs_text_add(&line, ": ");
+    add_side(e, &line, k->winner_node, k->winner_dim);
+    gs_text_add(&line, " won over ");
+    add_side(e, &line, k->loser_node, k->loser_dim);
+    gs_writer_line(&e->w, &line);
+  }
+  if (c->nconflicts > MOST_CONFLICTS) {
+    struct gs_text line = gs_writer_text(&e->w);
+    gs_text_printf(&line, "and %d more conflicts", c->nconflicts - MOST_CONFLICTS);
+    gs_writer_line(&e->w, &line);
+  }
+}
+
+/* "#4 all-gather #1 over y, dim 2: 768 KiB, 31% of all" and why below it. */
+static void explain_collective(struct explainer *e, int index, double all)
+{
+  const struct gs_step *s = &e->plan->program->steps[index];
+  double bytes = gs_step_bytes(e->plan->program, s);
+  struct gs_text what = gs_writer_text(&e->w), why = gs_writer_text(&e->w);
+  gs_text_printf(&what, "#%d ", e->view.numbers[index]);
+  gs_view_operation(&what, &e->view, s);
+  gs_text_add(&what, ": ");
+  gs_print_bytes(&what, bytes);
+  if (all > 0) {
+    gs_text_add(&what, ", ");
+    gs_print_percent(&what, bytes / all);
+    gs_text_add(&what, " of all");
+  }
+  gs_writer_line(&e->w, &what);
+  const char *place = gs_view_place(&e->view, s->node->span);
+  gs_text_add(&why, "   ");
+  if (place != NULL)
+    gs_text_printf(&why, "line %s: ", place);
+  gs_text_add(&why, s->reason != NULL ? s->reason : "the value is wanted in another sharding");
+  gs_writer_line(&e->w, &why);
+}
+
+static void explain(struct explainer *e)
+{
+  const struct gs_program *p = e->plan->program;
+  struct gs_program_totals totals;
+  gs_program_total(e->w.scratch, p, &totals);
+  for (int i = 0; i < p->noutputs; i++)
+    explain_dims(e, &p->outputs[i]);
+  explain_conflicts(e);
+  for (int i = 0; i < p->nsteps; i++)
+    if (gs_step_group_size(&p->steps[i]) > 1)
+      explain_collective(e, i, totals.bytes);
+  if (totals.collectives == 0) {
+    struct gs_text line = gs_writer_text(&e->w);
+    gs_text_add(&line, "no collectives: every device has what it needs");
+    gs_writer_line(&e->w, &line);
+  }
+  gs_print_departures(&e->w, &e->view, totals.bytes);
+  gs_view_warnings(&e->view, gs_print_warning_line, &e->w);
+}
+
+void gs_print_explain(struct gs_text *text, const struct gs_plan *plan,
+                      const struct gs_print_options *options)
+{
+  struct explainer e = { .plan = plan };
+  if (!gs_writer_open(&e.w, text, options, "explain"))
+    return;
+  e.hops = GS_NEW_ARRAY(e.w.scratch, struct hop, MOST_HOPS);
+  if (e.hops != NULL && gs_view_make(&e.view, e.w.scratch, plan))
+    explain(&e);
+  gs_writer_close(&e.w);
+}

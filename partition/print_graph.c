@@ -1,0 +1,267 @@
+/* partition/print_graph.c - the logical graph as source text, each value's completed sharding beside
+ * it.  Fed back it makes the same graph (but for the values of large constants). */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "partition/print_dot.h"
+#include "partition/print_parts.h"
+
+enum { MOST_LITERALS = 64 };
+
+enum column { STATEMENT, TYPE, SHARDING, LINE, NCOLUMNS };
+static const struct gs_column columns[NCOLUMNS] = {
+  [STATEMENT] = { "statement", "", false, true },
+  [TYPE] = { "type", "", false, false },
+  [SHARDING] = { "sharding", "", false, false },
+  [LINE] = { "line", "", false, false }
+};
+
+struct grapher {
+  struct gs_writer w;
+  struct gs_view view;
+  const struct gs_plan *plan;
+  const char **names;                  /* by node id, unique */
+  const char **taken;                  /* open addressing */
+  size_t slots;
+};
+
+/* Take NAME; false when another node has it. */
+static bool take(struct grapher *g, const char *name)
+{
+  uint32_t hash = 2166136261u;
+  for (const char *c = name; *c != '\0'; c++)
+    hash = (hash ^ (unsigned char)*c) * 16777619u;
+  size_t at = hash & (g->slots - 1);
+  for (; g->taken[at] != NULL; at = (at + 1) & (g->slots - 1))
+    if (strcmp(g->taken[at], name) == 0)
+      return false;
+  g->taken[at] = name;
+  return true;
+}
+
+static bool name_nodes(struct grapher *g)
+{
+  int n = g->plan->completion->nnodes;
+  for (g->slots = 64; g->slots < (size_t)n * 2; g->slots *= 2)
+    ;
+  g->names = GS_NEW_ARRAY(g->w.scratch, const char *, n + 1);
+  g->taken = GS_NEW_ARRAY(g->w.scratch, const char *, g->slots);
+  if (g->names == NULL || g->taken == NULL)
+    return false;
+  for (int id = 0; id < n; id++) {
+    if (g->plan->completion->shardings[id] == NULL)
+      continue;
+    const char *name = g->plan->graph->nodes[id]->name;
+    const char *unique = name != NULL ? name : gs_arena_printf(g->w.scratch, "t%d", id);
+    while (unique != NULL && !take(g, unique))
+      unique = gs_arena_printf(g->w.scratch, "%s_%d", unique, id);
+    if (unique == NULL)
+      return false;
+    g->names[id] = unique;
+  }
+  return true;
+}
+
+/* What users call OP: its usage up to the parenthesis. */
+static void print_function(struct gs_text *text, enum gs_op op)
+{
+  const char *usage = gs_op_info(op)->usage;
+  gs_text_add_bytes(text, usage, strcspn(usage, "("));
+}
+
+/* A plain number takes the type of the tensor it meets. */
+static bool meets_tensor(const struct gs_node *node, const struct gs_node *scalar)
+{
+  for (int i = 0; i < node->nargs; i++)
+    if (!gs_is_scalar_constant(node->args[i]->op, &node->args[i]->type)
+        && node->args[i]->type.dtype == scalar->type.dtype)
+      return true;
+  return false;
+}
+
+static void print_operand(struct gs_text *text, const struct grapher *g, const struct gs_node *node,
+                          int i)
+{
+  const struct gs_node *a = node->args[i];
+  if (!gs_is_scalar_constant(a->op, &a->type)) {
+    gs_text_add(text, g->names[a->id]);
+    return;
+  }
+  bool plain = meets_tensor(node, a);
+  gs_text_add(text, plain ? "" : "tensor(");
+  gs_print_scalar(text, a->attrs->constant.tensor);
+  if (!plain)
+    gs_text_printf(text, ", dtype=%s)", gs_dtype_name(a->type.dtype));
+}
+
+static void print_operands(struct gs_text *text, const struct grapher *g, const struct gs_node *node,
+                           int count)
+{
+  for (int i = 0; i < count; i++) {
+    gs_text_add(text, i > 0 ? ", " : "");
+    print_operand(text, g, node, i);
+  }
+}
+
+static void print_fill(struct gs_text *text, const struct gs_fill_spec *fill)
+{
+  switch (fill->kind) {
+  case GS_FILL_PATTERN: gs_text_printf(text, ", pattern(%.0f)", fill->argument); break;
+  case GS_FILL_ZEROS: gs_text_add(text, ", zeros()"); break;
+  case GS_FILL_ONES: gs_text_add(text, ", ones()"); break;
+  case GS_FILL_FULL: gs_text_printf(text, ", full(%.17g)", fill->argument); break;
+  case GS_FILL_IOTA: gs_text_printf(text, ", iota(%.0f)", fill->argument); break;
+  case GS_FILL_NORMAL:
+    gs_text_printf(text, ", normal(%.0f, mean=%.9g, std=%.9g)", fill->argument, fill->mean, fill->std);
+    break;
+  case GS_FILL_UNIFORM: gs_text_printf(text, ", uniform(%.0f)", fill->argument); break;
+  case GS_FILL_DATA: break;
+  }
+}
+
+/* Nested lists of the elements from *NEXT on. */
+static void print_literal(struct gs_text *text, const struct gs_tensor *t, int dim, int64_t *next)
+{
+  if (dim == t->type.rank) {
+    gs_text_printf(text, "%.17g", gs_element_get(t->type.dtype, t->data, (*next)++));
+    return;
+  }
+  gs_text_add(text, "[");
+  for (int64_t i = 0; i < t->type.dims[dim]; i++) {
+    gs_text_add(text, i > 0 ? ", " : "");
+    print_literal(text, t, dim + 1, next);
+  }
+  gs_text_add(text, "]");
+}
+
+static void print_constant(struct gs_text *text, const struct gs_node *node)
+{
+  int64_t next = 0, count = gs_type_elements(&node->type);
+  if (count > MOST_LITERALS || count == 0
+      || gs_dtype_kind(node->type.dtype) == GS_KIND_COMPLEX) {
+    gs_text_add(text, "input(");       /* too large to write down: to be given */
+    gs_type_print(text, &node->type);
+  } else {
+    gs_text_add(text, "tensor(");
+    print_literal(text, node->attrs->constant.tensor, 0, &next);
+    gs_text_printf(text, ", dtype=%s", gs_dtype_name(node->type.dtype));
+  }
+  gs_text_add(text, ")");
+}
+
+static void print_source_of(struct gs_text *text, const struct gs_node *node)
+{
+  gs_text_printf(text, "%s(", gs_op_info(node->op)->name);
+  gs_type_print(text, &node->type);
+  if (node->op == GS_OP_IOTA)
+    gs_print_attributes(text, node->op, node->attrs, NULL, &node->type);
+  else
+    print_fill(text, &node->attrs->input.fill);
+  gs_text_add(text, ")");
+}
+
+static void print_call(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
+{
+  print_function(text, node->op);
+  gs_text_add(text, node->op == GS_OP_CONCAT ? "([" : "(");
+  if (node->op == GS_OP_EINSUM)
+    gs_text_printf(text, "\"%s\", ", node->attrs->einsum.spec);
+  print_operands(text, g, node, node->op == GS_OP_PAD ? 1 : node->nargs);
+  gs_text_add(text, node->op == GS_OP_CONCAT ? "]" : "");
+  if (node->op == GS_OP_SHARD) {
+    gs_text_add(text, ", ");
+    if (node->attrs->shard.annotation != NULL)
+      gs_sharding_print_source(text, node->attrs->shard.annotation);
+    else
+      gs_text_add(text, "replicated");
+  }
+  gs_print_attributes(text, node->op, node->attrs, node->nargs > 0 ? &node->args[0]->type : NULL,
+                      &node->type);
+  if (node->op == GS_OP_PAD) {
+    gs_text_add(text, ", value=");
+    print_operand(text, g, node, 1);
+  }
+  gs_text_add(text, ")");
+}
+
+static void print_node(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
+{
+  gs_paint(text, GS_ROLE_NAME, g->names[node->id]);
+  gs_text_add(text, " = ");
+  if (node->op == GS_OP_SHARD && node->attrs->shard.annotation == NULL) {
+    print_operand(text, g, node, 0);   /* its annotation was taken away */
+  } else if (node->op == GS_OP_CONSTANT) {
+    print_constant(text, node);
+  } else if (node->nargs == 0) {
+    print_source_of(text, node);
+  } else if (node->op == GS_OP_SLICE) {
+    print_operand(text, g, node, 0);
+    gs_print_attributes(text, node->op, node->attrs, &node->args[0]->type, &node->type);
+  } else {
+    print_call(text, g, node);
+  }
+}
+
+static void add_row(struct grapher *g, struct gs_table *table, const struct gs_node *node)
+{
+  const char **row = gs_table_row(table);
+  struct gs_text statement = gs_writer_text(&g->w), type = gs_writer_text(&g->w),
+                 sharding = gs_writer_text(&g->w);
+  if (row == NULL)
+    return;
+  print_node(&statement, g, node);
+  gs_text_add(&type, "# ");
+  gs_type_print(&type, &node->type);
+  gs_print_sharding(&sharding, g->plan->completion->shardings[node->id]);
+  row[STATEMENT] = gs_text_string(&statement);
+  row[TYPE] = gs_text_string(&type);
+  row[SHARDING] = gs_text_string(&sharding);
+  const char *place = gs_view_place(&g->view, node->span);
+  if (place != NULL)
+    row[LINE] = gs_arena_printf(g->w.scratch, "%s%s", strchr(place, ':') == NULL ? "line " : "",
+                                place);
+}
+
+static void print_mesh(struct grapher *g)
+{
+  const struct gs_mesh *mesh = g->plan->mesh;
+  struct gs_text line = gs_writer_text(&g->w);
+  gs_text_add(&line, mesh->anonymous ? "mesh([" : "mesh(");
+  for (int i = 0; mesh->anonymous && i < mesh->naxes; i++)
+    gs_text_printf(&line, "%s%" PRId64, i > 0 ? ", " : "", mesh->axes[i].size);
+  if (!mesh->anonymous)
+    gs_mesh_print(&line, mesh);
+  gs_text_add(&line, mesh->anonymous ? "])" : ")");
+  gs_writer_line(&g->w, &line);
+}
+
+static void print_nodes(struct grapher *g)
+{
+  struct gs_table table;
+  const struct gs_completion *c = g->plan->completion;
+  gs_table_init(&table, g->w.scratch, columns, NCOLUMNS);
+  print_mesh(g);
+  for (int id = 0; id < c->nnodes; id++) {
+    const struct gs_node *node = g->plan->graph->nodes[id];
+    if (c->shardings[id] != NULL && !gs_is_scalar_constant(node->op, &node->type))
+      add_row(g, &table, node);
+  }
+  gs_writer_table(&g->w, &table);
+}
+
+void gs_print_graph(struct gs_text *text, const struct gs_plan *plan,
+                    const struct gs_print_options *options)
+{
+  struct grapher g = { .plan = plan };
+  if (options->format == GS_FORMAT_DOT) {
+    gs_print_graph_dot(text, plan, options);
+    return;
+  }
+  if (!gs_writer_open(&g.w, text, options, "graph"))
+    return;
+  if (gs_view_make(&g.view, g.w.scratch, plan) && name_nodes(&g))
+    print_nodes(&g);
+  gs_writer_close(&g.w);
+}

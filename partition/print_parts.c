@@ -1,0 +1,186 @@
+/* partition/print_parts.c - operators, their attributes and scalars as the user writes them. */
+#include <config.h>
+
+#include "partition/print_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool gs_is_scalar_constant(enum gs_op op, const struct gs_type *type)
+{
+  return op == GS_OP_CONSTANT && type->rank == 0;
+}
+
+/* The fewest digits that read back as the same value. */
+static void print_float(struct gs_text *text, double value, bool single)
+{
+  char buffer[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+    double back = strtod(buffer, NULL);
+    if (back == value || (single && (float)back == (float)value) || isnan(value))
+      break;
+  }
+  gs_text_add(text, buffer);
+}
+
+void gs_print_scalar(struct gs_text *text, const struct gs_tensor *tensor)
+{
+  enum gs_dtype dtype = tensor->type.dtype;
+  switch (gs_dtype_kind(dtype)) {
+  case GS_KIND_PRED:
+    gs_text_add(text, gs_element_get_int(dtype, tensor->data, 0) != 0 ? "true" : "false");
+    break;
+  case GS_KIND_SIGNED:
+    gs_text_printf(text, "%" PRId64, gs_element_get_int(dtype, tensor->data, 0));
+    break;
+  case GS_KIND_UNSIGNED:
+    gs_text_printf(text, "%" PRIu64, (uint64_t)gs_element_get_int(dtype, tensor->data, 0));
+    break;
+  case GS_KIND_FLOAT:
+  case GS_KIND_COMPLEX:
+    print_float(text, gs_element_get(dtype, tensor->data, 0), dtype != GS_DTYPE_F64);
+    break;
+  }
+  if (gs_dtype_kind(dtype) == GS_KIND_COMPLEX)
+    gs_text_printf(text, "%+.9gi", gs_element_get_imag(dtype, tensor->data, 0));
+}
+
+void gs_print_dims(struct gs_text *text, const int64_t *dims, int count)
+{
+  gs_text_add(text, "[");
+  for (int i = 0; i < count; i++)
+    gs_text_printf(text, "%s%" PRId64, i > 0 ? ", " : "", dims[i]);
+  gs_text_add(text, "]");
+}
+
+static void print_numbers(struct gs_text *text, const int *numbers, int count)
+{
+  int64_t dims[GS_MAX_RANK];
+  for (int i = 0; i < count; i++)
+    dims[i] = numbers[i];
+  gs_print_dims(text, dims, count);
+}
+
+static void print_set(struct gs_text *text, uint32_t set, bool bare_one)
+{
+  int numbers[GS_MAX_RANK], count = 0;
+  for (int i = 0; i < GS_MAX_RANK; i++)
+    if ((set >> i & 1) != 0)
+      numbers[count++] = i;
+  if (count == 1 && bare_one)
+    gs_text_printf(text, "%d", numbers[0]);
+  else
+    print_numbers(text, numbers, count);
+}
+
+static void print_subscripts(struct gs_text *text, const union gs_attrs *attrs,
+                             const struct gs_type *operand, const struct gs_type *result)
+{
+  gs_text_add(text, "[");
+  for (int i = 0; i < result->rank; i++) {
+    int64_t start = attrs->slice.start[i], stride = attrs->slice.stride[i], n = result->dims[i];
+    int64_t end = n == 0 ? start : start + (n - 1) * stride + 1;
+    gs_text_add(text, i > 0 ? ", " : "");
+    if (start == 0 && stride == 1 && n == operand->dims[i])
+      gs_text_add(text, ":");
+    else
+      gs_text_printf(text, "%" PRId64 ":%" PRId64, start, end);
+    if (stride != 1)
+      gs_text_printf(text, ":%" PRId64, stride);
+  }
+  gs_text_add(text, "]");
+}
+
+static void print_padding(struct gs_text *text, const union gs_attrs *attrs, int rank)
+{
+  bool interior = false;
+  for (int i = 0; i < rank; i++)
+    interior = interior || attrs->pad.interior[i] != 0;
+  gs_text_add(text, ", ");
+  gs_print_dims(text, attrs->pad.low, rank);
+  gs_text_add(text, ", ");
+  gs_print_dims(text, attrs->pad.high, rank);
+  if (interior) {
+    gs_text_add(text, ", interior=");
+    gs_print_dims(text, attrs->pad.interior, rank);
+  }
+}
+
+static void print_reduction(struct gs_text *text, const union gs_attrs *attrs)
+{
+  gs_text_add(text, ", dim=");
+  print_set(text, attrs->reduce.dims, true);
+  if (attrs->reduce.keep)
+    gs_text_add(text, ", keep=true");
+}
+
+void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs,
+                         const struct gs_type *operand, const struct gs_type *result)
+{
+  if (gs_op_info(op)->group == GS_GROUP_REDUCTION) {
+    print_reduction(text, attrs);
+    return;
+  }
+  switch ((int)op) {
+  case GS_OP_TRANSPOSE:
+    gs_text_add(text, ", ");
+    print_numbers(text, attrs->transpose.dims, result->rank);
+    break;
+  case GS_OP_BROADCAST:
+    gs_text_add(text, ", ");
+    gs_print_dims(text, result->dims, result->rank);
+    gs_text_add(text, ", dims=");
+    print_numbers(text, attrs->broadcast.dims, operand->rank);
+    break;
+  case GS_OP_RESHAPE:
+    gs_text_add(text, ", ");
+    gs_print_dims(text, result->dims, result->rank);
+    break;
+  case GS_OP_REVERSE:
+    gs_text_add(text, ", ");
+    print_set(text, attrs->reverse.dims, false);
+    break;
+  case GS_OP_ROLL:
+    gs_text_printf(text, ", %" PRId64 ", %d", attrs->roll.shift, attrs->roll.dim);
+    break;
+  case GS_OP_CONCAT:
+    gs_text_printf(text, ", %d", attrs->concat.dim);
+    break;
+  case GS_OP_CONVERT:
+    gs_text_printf(text, ", %s", gs_dtype_name(result->dtype));
+    break;
+  case GS_OP_PAD:
+    print_padding(text, attrs, result->rank);
+    break;
+  case GS_OP_SLICE:
+    print_subscripts(text, attrs, operand, result);
+    break;
+  case GS_OP_IOTA:
+    gs_text_printf(text, ", dim=%d", attrs->iota.dim);
+    break;
+  default:
+    break;
+  }
+}
+
+const char *gs_partial_word(enum gs_op kind)
+{
+  switch ((int)kind) {
+  case GS_OP_PROD: return "products";
+  case GS_OP_REDUCE_MAX: return "maxima";
+  case GS_OP_REDUCE_MIN: return "minima";
+  case GS_OP_ALL: return "ands";
+  case GS_OP_ANY: return "ors";
+  default: return "sums";
+  }
+}
+
+void gs_print_sharding(struct gs_text *text, const struct gs_sharding *s)
+{
+  gs_paint_from(text, GS_ROLE_SHARDING);
+  gs_sharding_print(text, s);
+  gs_paint_from(text, GS_ROLE_PLAIN);
+}

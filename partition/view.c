@@ -1,0 +1,208 @@
+/* partition/view.c - the steps of a program as lines: which are shown, their numbers and names. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "partition/print_parts.h"
+
+enum { WIDEST_NAME = 12 };
+
+/* Steps without a line of their own. */
+static bool is_folded(const struct gs_step *step)
+{
+  return step->op == GS_OP_SHARD || gs_is_scalar_constant(step->op, &step->type);
+}
+
+static int behind(const struct gs_view *view, int step)
+{
+  while (view->program->steps[step].op == GS_OP_SHARD)
+    step = view->program->steps[step].args[0];
+  return step;
+}
+
+/* Call the step NAME too. */
+static void add_name(struct gs_view *view, int step, const char *name)
+{
+  const char **names = &view->names[behind(view, step)];
+  if (name == NULL || (*names != NULL && strcmp(*names, name) == 0))
+    return;
+  *names = *names == NULL ? name : gs_arena_printf(view->arena, "%s, %s", *names, name);
+}
+
+static void name_steps(struct gs_view *view)
+{
+  const struct gs_program *p = view->program;
+  for (int i = 0; i < p->nsteps; i++)
+    if (p->steps[i].is_value || p->steps[i].op == GS_OP_SHARD)
+      add_name(view, i, p->steps[i].node->name);
+  for (int i = 0; i < p->noutputs; i++)
+    if (view->names[behind(view, p->outputs[i].step)] == NULL)
+      add_name(view, p->outputs[i].step, p->outputs[i].name);
+}
+
+static void number_steps(struct gs_view *view)
+{
+  const struct gs_program *p = view->program;
+  bool *output = GS_NEW_ARRAY(view->arena, bool, p->nsteps + 1);
+  for (int i = 0; output != NULL && i < p->noutputs; i++)
+    output[behind(view, p->outputs[i].step)] = true;
+  for (int i = 0; i < p->nsteps; i++) {
+    if (is_folded(&p->steps[i]) && (p->steps[i].op == GS_OP_SHARD || output == NULL || !output[i]))
+      continue;
+    view->numbers[i] = ++view->nshown;
+    int width = view->names[i] == NULL ? 0 : gs_paint_width(view->names[i]);
+    if (width > view->name_width)
+      view->name_width = width < WIDEST_NAME ? width : WIDEST_NAME;
+  }
+}
+
+bool gs_view_make(struct gs_view *view, struct gs_arena *arena, const struct gs_plan *plan)
+{
+  const struct gs_program *p = plan->program;
+  *view = (struct gs_view){ .arena = arena, .plan = plan, .program = p };
+  view->numbers = GS_NEW_ARRAY(arena, int, p->nsteps + 1);
+  view->names = GS_NEW_ARRAY(arena, const char *, p->nsteps + 1);
+  if (view->numbers == NULL || view->names == NULL)
+    return false;
+  if (p->noutputs > 0 && p->outputs[0].node->span.source != NULL)
+    view->home = p->outputs[0].node->span.source->name;
+  name_steps(view);
+  number_steps(view);
+  return true;
+}
+
+void gs_view_operand(struct gs_text *text, const struct gs_view *view, int step)
+{
+  const struct gs_step *s = &view->program->steps[behind(view, step)];
+  if (gs_is_scalar_constant(s->op, &s->type))
+    gs_print_scalar(text, s->attrs->constant.tensor);
+  else
+    gs_text_printf(text, "#%d", view->numbers[s - view->program->steps]);
+}
+
+static void print_operands(struct gs_text *text, const struct gs_view *view,
+                           const struct gs_step *step, const char *between)
+{
+  for (int i = 0; i < step->nargs; i++) {
+    gs_text_add(text, i > 0 ? between : " ");
+    gs_view_operand(text, view, step->args[i]);
+  }
+}
+
+void gs_view_where(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
+{
+  const union gs_attrs *a = step->attrs;
+  struct gs_axis axes[GS_STEP_AXES];
+  int naxes = gs_step_axes(step, axes);
+  if (naxes > 0) {
+    gs_text_add(text, " over ");
+    gs_axes_print(text, view->program->mesh, axes, naxes);
+  }
+  switch ((int)step->op) {
+  case GS_OP_ALL_REDUCE:
+  case GS_OP_ZERO_PARTIAL:
+    return;
+  case GS_OP_PERMUTE:
+    gs_text_add(text, ", ");
+    gs_sharding_print(text, a->device.from);
+    gs_text_add(text, " to ");
+    gs_sharding_print(text, a->device.to);
+    return;
+  case GS_OP_ALL_TO_ALL:
+    gs_text_printf(text, ", cut dim %d, join dim %d", a->device.split_dim, a->device.dim);
+    return;
+  case GS_OP_MASK:
+    gs_text_printf(text, ", dim %d past %" PRId64 " with %g", a->device.dim, a->device.size,
+                   a->device.fill);
+    return;
+  default:
+    gs_text_printf(text, ", dim %d", a->device.dim);
+  }
+  if ((step->op == GS_OP_EXCHANGE || step->op == GS_OP_OWN_PART)
+      && gs_op_info(step->node->op)->group == GS_GROUP_SHAPE)
+    gs_text_printf(text, " for %s", gs_op_info(step->node->op)->name);
+}
+
+void gs_view_operation(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
+{
+  const struct gs_op_info *info = gs_op_info(step->op);
+  bool device = info->group == GS_GROUP_COLLECTIVE || info->group == GS_GROUP_DEVICE;
+  bool reduces = step->op == GS_OP_ALL_REDUCE || step->op == GS_OP_REDUCE_SCATTER;
+  if (gs_step_group_size(step) > 1)
+    gs_paint(text, GS_ROLE_COLLECTIVE, info->name);
+  else
+    gs_text_add(text, info->name);
+  if (reduces && step->attrs->device.reduce != GS_OP_SUM)
+    gs_text_printf(text, " %s", gs_op_info(step->attrs->device.reduce)->name);
+  if (info->group == GS_GROUP_CONTRACTION)
+    gs_text_printf(text, " %s", step->attrs->einsum.spec);
+  print_operands(text, view, step, device || info->group == GS_GROUP_CONTRACTION ? " " : ", ");
+  if (device)
+    gs_view_where(text, view, step);
+  else if (step->op == GS_OP_IOTA)
+    gs_text_printf(text, " dim=%d", step->attrs->iota.dim);
+  else if (step->op != GS_OP_RESHAPE && step->op != GS_OP_CONVERT)
+    gs_print_attributes(text, step->op, step->attrs,
+                        step->nargs > 0 ? &view->program->steps[step->args[0]].type : NULL,
+                        &step->type);
+}
+
+void gs_view_step(struct gs_text *text, const struct gs_view *view, int step)
+{
+  const char *name = view->names[step];
+  if (name != NULL) {
+    gs_paint(text, GS_ROLE_NAME, name);
+    int spaces = view->name_width - gs_paint_width(name);
+    gs_text_printf(text, "%*s = ", spaces > 0 ? spaces : 0, "");
+  }
+  gs_view_operation(text, view, &view->program->steps[step]);
+}
+
+/* Newlines are counted from the last place asked for: neighbours are near. */
+static int line_of(struct gs_view *view, struct gs_span span)
+{
+  const struct gs_source *source = span.source;
+  if (view->source != source) {
+    view->source = source;
+    view->offset = 0;
+    view->line = source->first_line;
+  }
+  uint32_t end = span.begin < source->length ? span.begin : (uint32_t)source->length;
+  for (; view->offset < end; view->offset++)
+    view->line += source->text[view->offset] == '\n';
+  for (; view->offset > end; view->offset--)
+    view->line -= source->text[view->offset - 1] == '\n';
+  return view->line;
+}
+
+const char *gs_view_place(struct gs_view *view, struct gs_span span)
+{
+  if (span.source == NULL)
+    return NULL;
+  const char *name = span.source->name;
+  int line = line_of(view, span);
+  bool home = name == NULL || (view->home != NULL && strcmp(name, view->home) == 0);
+  return home ? gs_arena_printf(view->arena, "%d", line)
+              : gs_arena_printf(view->arena, "%s:%d", name, line);
+}
+
+void gs_view_node(struct gs_text *text, struct gs_view *view, const struct gs_node *node)
+{
+  const char *place = gs_view_place(view, node->span);
+  if (node->name != NULL)
+    gs_paint(text, GS_ROLE_NAME, node->name);
+  else
+    gs_text_add(text, gs_op_info(node->op)->name);
+  if (place != NULL)
+    gs_text_printf(text, " (%s%s)", strchr(place, ':') == NULL ? "line " : "", place);
+}
+
+const struct gs_step *gs_view_root(const struct gs_view *view, const struct gs_step *step)
+{
+  while (!step->is_value && step->nargs > 0
+         && (gs_op_is_collective(step->op) || gs_op_info(step->op)->group == GS_GROUP_DEVICE
+             || step->op == GS_OP_SHARD))
+    step = &view->program->steps[step->args[0]];
+  return step;
+}
