@@ -13,7 +13,7 @@ number=0
 rows=
 for file; do
   echo
-  echo "static const unsigned char text_$number[] = {"
+  echo "static const unsigned char text_${number}[] = {"
   od -An -v -tu1 "$folder/$file" | sed 's/  *\([0-9][0-9]*\)/\1,/g; s/^/  /'
   echo '  0'
   echo '};'

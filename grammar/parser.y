@@ -18,9 +18,11 @@
 %expect 0
 %param {struct gs_parser *parser}
 
-%code requires {
+%code top {
 #include <config.h>
+}
 
+%code requires {
 #include "grammar/grammar.h"
 }
 
