@@ -56,6 +56,8 @@ CLEANFILES += \
   %D%/differential/recipe.h \
   %D%/differential/recipe_type.c \
   %D%/differential/shrink.c \
+  %D%/differential/simulate.c \
+  %D%/differential/simulate.h \
   %D%/differential/source.c
 %C%_differential_differential_LDADD = libgspmd.la
 

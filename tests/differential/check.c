@@ -11,6 +11,7 @@
 #include "partition/print.h"
 #include "tests/differential/bounds.h"
 #include "tests/differential/compare.h"
+#include "tests/differential/simulate.h"
 
 struct checking {
   const struct recipe *recipe;
@@ -20,6 +21,7 @@ struct checking {
   struct gs_host host;
   struct gs_tensor *wanted[RECIPE_OUTPUTS];
   struct bounds bounds[RECIPE_NODES];
+  const struct check_options *options;
   FILE *trace;
   struct result *result;
 };
@@ -111,21 +113,50 @@ static bool compare_outputs(struct checking *c, struct gs_tensor **got, const ch
   return true;
 }
 
-static bool run_plan(struct checking *c, const struct gs_plan *plan, const char *title)
+static bool run_simulated(struct checking *c, const struct gs_plan *plan, const char *title,
+                          struct gs_tensor **got)
 {
-  struct gs_tensor *got[RECIPE_OUTPUTS] = { NULL };
+  char wrong[200];
+  return simulate_plan(plan, got, wrong, sizeof wrong) ||
+         fail(c, OUTCOME_DIFFERENT, "%s: simulated: %s", title, wrong);
+}
+
+static bool run_backend(struct checking *c, const struct gs_plan *plan, const char *title,
+                        struct gs_tensor **got)
+{
   struct gs_executable *executable = gs_backend_cpu.compile(&c->host, plan);
   if (executable == NULL)
     return fail(c, OUTCOME_UNCOMPILED, "%s: the backend did not compile the plan", title);
-  bool good = gs_backend_cpu.run(executable, NULL, 0, got) == GS_OK;
-  if (!good)
-    fail(c, OUTCOME_UNRUN, "%s: the backend failed", title);
-  else
-    good = compare_outputs(c, got, title);
-  for (int i = 0; i < c->recipe->noutputs; i++)
-    gs_tensor_unref(got[i]);
+  bool good = gs_backend_cpu.run(executable, NULL, 0, got) == GS_OK ||
+              fail(c, OUTCOME_UNRUN, "%s: the backend failed", title);
   gs_backend_cpu.release(executable);
   return good;
+}
+
+static bool run_plan(struct checking *c, const struct gs_plan *plan, const char *title,
+                     bool simulate)
+{
+  struct gs_tensor *got[RECIPE_OUTPUTS] = { NULL };
+  bool good = (simulate ? run_simulated : run_backend)(c, plan, title, got) &&
+              compare_outputs(c, got, title);
+  for (int i = 0; i < c->recipe->noutputs; i++)
+    gs_tensor_unref(got[i]);
+  return good;
+}
+
+/* Add to a failure of the backend whether the plan is wrong already. */
+static void blame(struct checking *c, const struct gs_plan *plan)
+{
+  struct result *said = c->result, again = { .outcome = OUTCOME_PASSED };
+  FILE *trace = c->trace;
+  c->result = &again;
+  c->trace = NULL;
+  const char *culprit = run_plan(c, plan, "", true) ? "the plan is right, the backend is wrong"
+                                                    : "the plan is wrong";
+  c->result = said;
+  c->trace = trace;
+  size_t length = strlen(said->message);
+  snprintf(said->message + length, sizeof said->message - length, "; %s", culprit);
 }
 
 /* An output that is annotated, every dim closed, on the only mesh, keeps that very sharding. */
@@ -170,10 +201,16 @@ static bool check_plan(struct checking *c, const struct gs_partition_options *op
   if (wrong != NULL)
     return fail(c, OUTCOME_INVALID, "%s: invalid program: %s", title, wrong);
   *cost = objective(c, plan);
-  return keeps_annotations(c, plan, title) && run_plan(c, plan, title);
+  if (!keeps_annotations(c, plan, title))
+    return false;
+  bool good = run_plan(c, plan, title, c->options->simulate);
+  if (!good && !c->options->simulate)
+    blame(c, plan);
+  return good;
 }
 
-void check_recipe(const struct recipe *r, FILE *trace, struct result *result)
+void check_recipe(const struct recipe *r, const struct check_options *options,
+                  struct result *result)
 {
   static const struct {
     const char *title;
@@ -183,7 +220,9 @@ void check_recipe(const struct recipe *r, FILE *trace, struct result *result)
     { "plan of the completed shardings", { .follow_completed = true } },
     { "plan with uneven completion", { .allow_uneven = true } },
   };
-  struct checking c = { .recipe = r, .trace = trace, .result = result };
+  struct checking c = {
+    .recipe = r, .options = options, .trace = options->trace, .result = result
+  };
   c.diagnostics = (struct gs_diagnostics){ .sink = collect, .user = &c };
   c.host = (struct gs_host){
     .diagnostics = &c.diagnostics, .nthreads = 1 + (int)(r->seed % 2), .poison_padding = true

@@ -24,12 +24,21 @@ struct result {
   bool dearer;                         /* the chosen plan costs more than the all-completed one */
 };
 
-/* What must be so besides the values; TRACE (may be NULL) gets programs and values. */
-void check_recipe(const struct recipe *recipe, FILE *trace, struct result *result);
-/* The same in a process of its own, so that a crash or an endless loop is a result too. */
-void check_isolated(const struct recipe *recipe, bool silent, struct result *result);
+struct check_options {
+  bool isolated;                       /* in a process of its own: a crash is a result too */
+  bool simulate;                       /* run plans by simulate.h instead of the backend */
+  bool silent;                         /* drop what a child writes on standard error */
+  FILE *trace;                         /* gets plans and values, if not isolated; may be NULL */
+};
+
+void check_recipe(const struct recipe *recipe, const struct check_options *options,
+                  struct result *result);
+/* check_recipe in a process of its own. */
+void check_isolated(const struct recipe *recipe, const struct check_options *options,
+                    struct result *result);
 
 /* Make RECIPE smaller as long as it fails in the same way, by at most TRIES checks. */
-void shrink_recipe(struct recipe *recipe, enum outcome outcome, bool isolated, int tries);
+void shrink_recipe(struct recipe *recipe, enum outcome outcome, const struct check_options *options,
+                   int tries);
 
 #endif

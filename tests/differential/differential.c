@@ -1,7 +1,11 @@
 /* tests/differential/differential.c - random programs, partitioned against unpartitioned.
  *
- *   differential [--seeds FIRST LAST] [--fork] [--failures N] [--no-shrink] [--ops]
+ *   differential [--seeds FIRST LAST] [--fork] [--failures N] [--no-shrink] [--ops] [--simulate]
  *   differential --seed N [--verbose]
+ *
+ * --fork checks each program in a process of its own, so that a crash is a failure like others;
+ * --simulate runs plans by the simulation of simulate.h instead of the CPU backend; --verbose
+ * prints the program, its plans and, where they differ, the values.
  *
  * Every failure prints the seed, what went wrong, and a small program that shows it.  Exit status:
  * 0 all passed, 1 some failed, 2 bad usage.
@@ -20,7 +24,8 @@ enum { SEEDS_FOR_ALL_OPERATORS = 1000, SHRINK_TRIES = 1500 };
 
 struct options {
   uint64_t first, last;
-  bool fork, shrink, verbose, count_operators, only_print, tap;
+  struct check_options check;
+  bool shrink, verbose, count_operators, only_print, tap;
   int failures;                        /* stop after so many */
 };
 
@@ -52,13 +57,10 @@ static void print_recipe(const struct recipe *recipe, const char *prefix)
   gs_arena_free(text.arena);
 }
 
-static void check(const struct recipe *recipe, const struct options *o, bool silent,
+static void check(const struct recipe *recipe, const struct check_options *options,
                   struct result *result)
 {
-  if (o->fork)
-    check_isolated(recipe, silent, result);
-  else
-    check_recipe(recipe, o->verbose && !silent ? stdout : NULL, result);
+  (options->isolated ? check_isolated : check_recipe)(recipe, options, result);
 }
 
 static void report(struct recipe *recipe, const struct options *o, const struct result *result)
@@ -68,8 +70,8 @@ static void report(struct recipe *recipe, const struct options *o, const struct 
          outcome_names[result->outcome], result->message);
   fflush(stdout);
   if (o->shrink) {
-    shrink_recipe(recipe, result->outcome, o->fork, SHRINK_TRIES);
-    check(recipe, o, true, &again);
+    shrink_recipe(recipe, result->outcome, &o->check, SHRINK_TRIES);
+    check(recipe, &o->check, &again);
     if (strcmp(again.message, result->message) != 0)
       printf("# smaller: %s\n", again.message);
   }
@@ -92,7 +94,7 @@ static void run_seed(uint64_t seed, const struct options *o, struct totals *tota
   }
   if (o->only_print)
     return;
-  check(&recipe, o, false, &result);
+  check(&recipe, &o->check, &result);
   totals->dearer += result.dearer ? 1 : 0;
   if (result.outcome == OUTCOME_PASSED) {
     totals->passed++;
@@ -137,11 +139,14 @@ static bool parse_options(int argc, char **argv, struct options *o)
   for (int i = 1; i < argc; i++) {
     const char *option = argv[i];
     if (strcmp(option, "--fork") == 0) {
-      o->fork = true;
+      o->check.isolated = true;
+    } else if (strcmp(option, "--simulate") == 0) {
+      o->check.simulate = true;
     } else if (strcmp(option, "--no-shrink") == 0) {
       o->shrink = false;
     } else if (strcmp(option, "--verbose") == 0) {
       o->verbose = true;
+      o->check.trace = stdout;
     } else if (strcmp(option, "--print") == 0) {
       o->only_print = true;
     } else if (strcmp(option, "--tap") == 0) {
@@ -187,7 +192,8 @@ int main(int argc, char **argv)
   static struct totals totals;
   if (!parse_options(argc, argv, &o)) {
     fprintf(stderr, "usage: differential [--seeds FIRST LAST | --seed N] [--fork] [--verbose]\n"
-                    "                    [--no-shrink] [--failures N] [--print] [--ops] [--tap]\n");
+                    "                    [--no-shrink] [--failures N] [--print] [--ops] [--tap]\n"
+                    "                    [--simulate]\n");
     return 2;
   }
   int blocks = run_seeds(&o, &totals);

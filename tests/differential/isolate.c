@@ -11,18 +11,22 @@
 
 enum { PATIENCE = 30 };                /* seconds; a check takes milliseconds */
 
-static _Noreturn void child(const struct recipe *recipe, bool silent, int out)
+static _Noreturn void child(const struct recipe *recipe, const struct check_options *options,
+                            int out)
 {
   struct result result;
+  struct check_options own = *options;
+  own.trace = NULL;
   alarm(PATIENCE);
-  int null = silent ? open("/dev/null", O_WRONLY) : -1;
+  int null = own.silent ? open("/dev/null", O_WRONLY) : -1;
   if (null >= 0)
     dup2(null, STDERR_FILENO);
-  check_recipe(recipe, NULL, &result);
+  check_recipe(recipe, &own, &result);
   _exit(write(out, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
 }
 
-void check_isolated(const struct recipe *recipe, bool silent, struct result *result)
+void check_isolated(const struct recipe *recipe, const struct check_options *options,
+                    struct result *result)
 {
   int ends[2], status = 0;
   *result = (struct result){ .outcome = OUTCOME_CRASHED, .message = "no process" };
@@ -33,7 +37,7 @@ void check_isolated(const struct recipe *recipe, bool silent, struct result *res
   if (pid < 0)
     return;
   if (pid == 0)
-    child(recipe, silent, ends[1]);
+    child(recipe, options, ends[1]);
   close(ends[1]);
   ssize_t got = read(ends[0], result, sizeof *result);
   close(ends[0]);

@@ -230,21 +230,23 @@ static enum edited (*const edits[])(struct recipe *, int) = {
   clear_open, plain_types, simplify_attributes, shrink_size
 };
 
-static bool still_fails(const struct recipe *r, enum outcome outcome, bool isolated)
+static bool still_fails(const struct recipe *r, enum outcome outcome,
+                        const struct check_options *options)
 {
   struct bounds bounds[RECIPE_NODES];
   struct result result;
   if (!bounds_compute(r, bounds))
     return false;
-  if (isolated)
-    check_isolated(r, true, &result);
-  else
-    check_recipe(r, NULL, &result);
+  (options->isolated ? check_isolated : check_recipe)(r, options, &result);
   return result.outcome == outcome;
 }
 
-void shrink_recipe(struct recipe *r, enum outcome outcome, bool isolated, int tries)
+void shrink_recipe(struct recipe *r, enum outcome outcome, const struct check_options *options,
+                   int tries)
 {
+  struct check_options quiet = *options;
+  quiet.trace = NULL;
+  quiet.silent = true;
   bool smaller = true;
   while (smaller && tries > 0) {
     smaller = false;
@@ -261,7 +263,7 @@ void shrink_recipe(struct recipe *r, enum outcome outcome, bool isolated, int tr
         if (!recipe_retype(&candidate))
           continue;
         tries--;
-        if (!still_fails(&candidate, outcome, isolated))
+        if (!still_fails(&candidate, outcome, &quiet))
           continue;
         *r = candidate;
         smaller = true;
