@@ -23,40 +23,42 @@ enum { GS_MAX_LABELS = 52 };
 struct gs_exchange_piece {
   int operand;
   int64_t first, count;                /* result positions [first, first+count) come from it */
-  int64_t source, step, divide;        /* position first+t reads source + (t/divide)*step, if divide | t */
+  int64_t source, step, divide;        /* first+t reads source + (t/divide)*step, if divide | t */
 };
 
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
-  struct { int index; struct gs_fill_spec fill; } input;       /* INPUT, PARAM: index counts inputs from 0 (g->ninputs) */
+  struct { int index; struct gs_fill_spec fill; } input;       /* index: g->ninputs before it */
   struct { struct gs_tensor *tensor; } constant;
   struct {                             /* on a device the count starts at part(axes) * block */
     int dim; int naxes; const struct gs_axis *axes; int64_t block;
   } iota;
-  struct { int dims[GS_MAX_RANK]; } transpose;                 /* result dim i is operand dim dims[i] */
-  struct { int dims[GS_MAX_RANK]; } broadcast;                 /* operand dim i is result dim dims[i] */
-  struct { uint32_t dims; bool keep; } reduce;                 /* bit i: dim i is reduced; keep: it stays with size 1 */
+  struct { int dims[GS_MAX_RANK]; } transpose;   /* result dim i is operand dim dims[i] */
+  struct { int dims[GS_MAX_RANK]; } broadcast;   /* operand dim i is result dim dims[i] */
+  struct { uint32_t dims; bool keep; } reduce;   /* bit i: dim i is reduced; keep: to size 1 */
   struct { uint32_t dims; } reverse;
   struct { int64_t low[GS_MAX_RANK], high[GS_MAX_RANK], interior[GS_MAX_RANK]; } pad;
-  struct { int64_t start[GS_MAX_RANK], stride[GS_MAX_RANK]; } slice;  /* stride >= 1; the result's dims say how many */
+  struct {                             /* stride >= 1; the result's dims say how many */
+    int64_t start[GS_MAX_RANK], stride[GS_MAX_RANK];
+  } slice;
   struct { int dim; } concat;
   struct { int dim; int64_t shift; } roll;
-  struct {                             /* labels are numbers 0..nlabels-1; label sums if absent from out.
-                                        * Past the operand's or result's rank -1.  Each label stands in at
-                                        * least two of the operands and the result. */
-    const char *spec;                  /* as the user wrote it, or made up: for messages and plans */
+  struct {                             /* labels are numbers 0..nlabels-1, -1 past a tensor's rank;
+                                        * each stands in at least two of the operands and the
+                                        * result, and is summed over if absent from the result */
+    const char *spec;                  /* "bm,mh->bh": for messages and plans */
     int nlabels;
     signed char label[2][GS_MAX_RANK], out[GS_MAX_RANK];
   } einsum;
   struct { const struct gs_sharding *annotation; struct gs_span span; } shard;
-  struct {                             /* collectives and device operators, see partition/program.h */
+  struct {                             /* collectives, device operators: partition/program.h */
     int dim, split_dim;
     int naxes; const struct gs_axis *axes;
     enum gs_op reduce;                 /* SUM PROD REDUCE_MAX REDUCE_MIN ALL ANY */
     int64_t block, size;
     double fill;
     int npieces; const struct gs_exchange_piece *pieces;
-    int64_t scale, offset;             /* exchange: local position 0 is scale * part(axes) + offset */
+    int64_t scale, offset;             /* exchange: position 0 is scale * part(axes) + offset */
     const struct gs_sharding *from, *to;                       /* permute */
   } device;
 };
@@ -112,16 +114,21 @@ typedef bool gs_infer_function(const struct gs_infer *in);
 
 /* Builders for what users write; each reports and returns poison on error. */
 /* A scalar constant of DTYPE. */
-struct gs_node *gs_build_scalar(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype, double value);
-struct gs_node *gs_build_scalar_int(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype, int64_t value);
-struct gs_node *gs_build_constant(struct gs_graph *g, struct gs_span at, struct gs_tensor *tensor);  /* takes a reference of its own */
-/* An elementwise operator with NumPy broadcasting of the operands (inserts broadcasts). */
+struct gs_node *gs_build_scalar(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype,
+                                double value);
+struct gs_node *gs_build_scalar_int(struct gs_graph *g, struct gs_span at, enum gs_dtype dtype,
+                                    int64_t value);
+/* Takes a reference of its own. */
+struct gs_node *gs_build_constant(struct gs_graph *g, struct gs_span at, struct gs_tensor *tensor);
+/* An elementwise operator with NumPy broadcasting of the operands (inserts broadcasts; operands of
+ * rank 0 stay). */
 struct gs_node *gs_build_elementwise(struct gs_graph *g, enum gs_op op, struct gs_span at,
                                      struct gs_node *const *args, int nargs);
-struct gs_node *gs_build_convert(struct gs_graph *g, struct gs_span at, struct gs_node *x, enum gs_dtype dtype);
+struct gs_node *gs_build_convert(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                 enum gs_dtype dtype);
 /* NumPy's broadcast_to; with DIMS (one result dim per operand dim, or NULL) XLA's. */
-struct gs_node *gs_build_broadcast(struct gs_graph *g, struct gs_span at, struct gs_node *x, int rank,
-                                   const int64_t *dims_wanted, const int *dims);
+struct gs_node *gs_build_broadcast(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                   int rank, const int64_t *dims_wanted, const int *dims);
 struct gs_node *gs_build_reshape(struct gs_graph *g, struct gs_span at, struct gs_node *x, int rank,
                                  const int64_t *dims);        /* one dim may be -1 */
 /* Einsum with any number of operands, "..." and repeated labels; becomes a chain of two-operand
@@ -129,13 +136,15 @@ struct gs_node *gs_build_reshape(struct gs_graph *g, struct gs_span at, struct g
 struct gs_node *gs_build_einsum(struct gs_graph *g, struct gs_span at, const char *spec,
                                 struct gs_node *const *args, int nargs);
 /* a @ b as NumPy's matmul. */
-struct gs_node *gs_build_matmul(struct gs_graph *g, struct gs_span at, struct gs_node *a, struct gs_node *b);
+struct gs_node *gs_build_matmul(struct gs_graph *g, struct gs_span at, struct gs_node *a,
+                                struct gs_node *b);
 struct gs_node *gs_build_dot_general(struct gs_graph *g, struct gs_span at, struct gs_node *a,
-                                     struct gs_node *b, const int *batch_a, const int *batch_b, int nbatch,
-                                     const int *contract_a, const int *contract_b, int ncontract);
+                                     struct gs_node *b, const int *batch_a, const int *batch_b,
+                                     int nbatch, const int *contract_a, const int *contract_b,
+                                     int ncontract);
 /* DIMS is a bit set. */
-struct gs_node *gs_build_reduce(struct gs_graph *g, enum gs_op op, struct gs_span at, struct gs_node *x,
-                                uint32_t dims, bool keep);
+struct gs_node *gs_build_reduce(struct gs_graph *g, enum gs_op op, struct gs_span at,
+                                struct gs_node *x, uint32_t dims, bool keep);
 /* START, END, STRIDE per dim, within the dims (0 <= start <= end <= dim, stride >= 1). */
 struct gs_node *gs_build_slice(struct gs_graph *g, struct gs_span at, struct gs_node *x,
                                const int64_t *start, const int64_t *end, const int64_t *stride);

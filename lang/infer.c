@@ -24,16 +24,6 @@ bool gs_infer_error(const struct gs_infer *in, const char *format, ...)
   return false;
 }
 
-void gs_infer_note_operands(const struct gs_infer *in)
-{
-  char text[1024];
-  int length = 0;
-  for (int i = 0; i < in->nargs && i < 3; i++)
-    length += snprintf(text + length, sizeof text - (size_t)length, "%s%.64s is %s",
-                       i > 0 ? ", " : "", GS_OPERAND(in->args[i], i), GS_TYPE(&in->args[i]->type));
-  gs_note(in->diagnostics, (struct gs_span){ 0 }, "%s", text);
-}
-
 /* The type to convert to so that nothing is lost: floats before integers, wide before narrow. */
 static bool prefer_first(enum gs_dtype a, enum gs_dtype b)
 {

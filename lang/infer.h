@@ -25,8 +25,6 @@ const char *gs_operand_name(const struct gs_node *node, int index, char buffer[G
 /* Report "<operator>: <message>".  Returns false. */
 bool gs_infer_error(const struct gs_infer *in, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Add "x is f32[8], w is s32[8]" for the first operands as a note. */
-void gs_infer_note_operands(const struct gs_infer *in);
 
 /* Whether operands FIRST.. have one element type; reports as WHAT, naming convert. */
 bool gs_operands_same_dtype(struct gs_diagnostics *d, struct gs_span at, const char *what,

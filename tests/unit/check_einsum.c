@@ -314,10 +314,43 @@ START_TEST(dot_general_types)
 }
 END_TEST
 
+/* Random text as a specification: always a node of the graph, or poison with one error. */
+START_TEST(random_specifications)
+{
+  static const char alphabet[] = "aabbcZ,,.-> 1";
+  struct fixture f;
+  fixture_init(&f);
+  struct gs_node *args[3] = {
+    fixture_input(&f, "x", "f32[2,3]"), fixture_input(&f, NULL, "f32[3]"),
+    fixture_input(&f, "z", "f32[2,2,3]")
+  };
+  uint32_t random = 1;
+  int good = 0;
+  for (int round = 0; round < 100000; round++) {
+    char spec[20] = "";
+    random = random * 1664525u + 1013904223u;
+    int length = (int)(random >> 28);
+    for (int i = 0; i < length; i++) {
+      random = random * 1664525u + 1013904223u;
+      spec[i] = alphabet[(random >> 16) % (sizeof alphabet - 1)];
+    }
+    int nargs = 1 + (int)((random >> 8) % 3), before = f.diagnostics.errors;
+    struct gs_node *y = gs_build_einsum(&f.graph, nowhere, spec, args, nargs);
+    bool poison = gs_node_is_poison(&f.graph, y);
+    ck_assert_msg(f.diagnostics.errors == before + poison, "%s", spec);
+    good += !poison;
+    f.messages.length = 0;
+  }
+  ck_assert_int_gt(good, 100);
+  fixture_finish(&f);
+}
+END_TEST
+
 RUN_TESTS("einsum",
   tcase_add_loop_test(cases, values_are_by_definition, 0, sizeof values / sizeof *values);
   tcase_add_loop_test(cases, chains_of_nodes, 0, sizeof chains / sizeof *chains);
   tcase_add_loop_test(cases, error_messages, 0, sizeof errors / sizeof *errors);
   tcase_add_loop_test(cases, matmul_types, 0, sizeof products / sizeof *products);
   tcase_add_test(cases, dot_general_types);
+  tcase_add_test(cases, random_specifications);
 )
