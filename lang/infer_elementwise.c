@@ -101,14 +101,28 @@ bool gs_infer_arithmetic(const struct gs_infer *in)
   return true;
 }
 
+/* Functions without a complex counterpart that anyone would want. */
+static bool is_real_function(enum gs_op op)
+{
+  static const enum gs_op ops[] = {
+    GS_OP_CBRT, GS_OP_ERF, GS_OP_FLOOR, GS_OP_CEIL, GS_OP_ROUND, GS_OP_GELU, GS_OP_SILU,
+    GS_OP_SOFTPLUS, GS_OP_ATAN2
+  };
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+    if (ops[i] == op)
+      return true;
+  }
+  return false;
+}
+
 bool gs_infer_floating(const struct gs_infer *in)
 {
-  return same_type(in, FLOATS);
+  return same_type(in, is_real_function(in->op) ? FLOATS : FLOATS | COMPLEXES);
 }
 
 bool gs_infer_predicate(const struct gs_infer *in)
 {
-  return to_pred(in, FLOATS);
+  return to_pred(in, FLOATS | COMPLEXES);
 }
 
 bool gs_infer_logical(const struct gs_infer *in)

@@ -34,8 +34,10 @@ static const struct { enum gs_op op; const char *types[3], *want; } elementwise[
   { GS_OP_SUB, { "s32[2]", "f16[2]" },
     "error: sub: element types differ: x is s32[2], w is f16[2]\n"
     "hint: convert one of them: convert(x, f16)\n" },
+  { GS_OP_EXP, { "c64[2]" }, "c64[2]" },
   { GS_OP_EXP, { "s32[2]" },
-    "error: exp: x is s32[2], but it needs a float type\nhint: convert(x, f32)\n" },
+    "error: exp: x is s32[2], but it needs a float or complex type\nhint: convert(x, f32)\n" },
+  { GS_OP_ERF, { "c64[2]" }, "error: erf: x is c64[2], but it needs a float type\n" },
   { GS_OP_ADD, { "pred[2]", "pred[2]" },
     "error: add: x is pred[2], but it needs an integer, float or complex type\n"
     "hint: convert(x, f32)\n" },
