@@ -95,6 +95,11 @@ static void add_found(struct gs_text *text, const struct gs_parser *parser, cons
     gs_text_printf(text, "unexpected '%s'", name);
 }
 
+static bool is_letter(char c)
+{
+  return c >= 'a' && c <= 'z';
+}
+
 /* The likely mistake, or NULL. */
 static const char *find_hint(const struct gs_token_info *found, struct wanted wanted, bool prompt)
 {
@@ -151,4 +156,7 @@ void gs_parser_unexpected(struct gs_parser *parser, const char *found, struct gs
   const char *hint = find_hint(info, wanted, parser->prompt);
   if (hint != NULL)
     gs_hint(parser->diagnostics, "%s", hint);
+  else if (info != NULL && (info->classes & GS_TOKEN_PLAIN) == 0 && is_letter(found[0]) &&
+           wants(wanted, "name") && gs_lexer_assigns(&parser->lexer, at.end))
+    gs_hint(parser->diagnostics, "%s is a keyword; choose another name", found);
 }
