@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+enum { SHOWN_PEERS = 8 };
+
 enum column { NUMBER, STEP, LOCAL, HOLDS, PEERS, SENDS, NCOLUMNS };
 static const struct gs_column columns[NCOLUMNS] = {
   [NUMBER] = { "number", "#", true, false },
@@ -30,6 +32,12 @@ int64_t gs_mesh_position(const struct gs_mesh *mesh, int64_t device)
   return position;
 }
 
+static int64_t peer(const struct gs_mesh *mesh, const struct gs_axis *axes, int naxes, int64_t position,
+                    int64_t part)
+{
+  return gs_mesh_device(mesh, gs_mesh_with_part(mesh, axes, naxes, position, part));
+}
+
 void gs_step_peers(const struct gs_program *program, const struct gs_step *step, int64_t position,
                    struct gs_peers *peers)
 {
@@ -38,8 +46,8 @@ void gs_step_peers(const struct gs_program *program, const struct gs_step *step,
   peers->total = gs_axes_size(axes, naxes);
   peers->count = peers->total < GS_MOST_PEERS ? (int)peers->total : GS_MOST_PEERS;
   for (int i = 0; i < peers->count; i++)
-    peers->devices[i] = gs_mesh_device(program->mesh,
-                                       gs_mesh_with_part(program->mesh, axes, naxes, position, i));
+    peers->devices[i] = peer(program->mesh, axes, naxes, position, i);
+  peers->last = peer(program->mesh, axes, naxes, position, peers->total - 1);
 }
 
 /* "[0:4, :, 128:256]"; an empty range when the device has nothing but padding. */
@@ -73,10 +81,11 @@ static void print_peers(struct gs_text *text, const struct gs_program *program,
     return;
   }
   gs_step_peers(program, s, position, &peers);
-  for (int i = 0; i < peers.count; i++)
+  int shown = peers.total > SHOWN_PEERS ? SHOWN_PEERS / 2 : peers.count;
+  for (int i = 0; i < shown; i++)
     gs_text_printf(text, "%s%" PRId64, i > 0 ? " " : "", peers.devices[i]);
-  if (peers.total > peers.count)
-    gs_text_printf(text, " and %" PRId64 " more", peers.total - peers.count);
+  if (peers.total > shown)
+    gs_text_printf(text, " .. %" PRId64 " (%" PRId64 ")", peers.last, peers.total);
 }
 
 static void add_row(struct gs_writer *w, const struct gs_view *view, struct gs_table *table,

@@ -15,7 +15,7 @@ enum { GS_MOST_PEERS = 16 };
 struct gs_peers {
   int64_t total;
   int count;
-  int64_t devices[GS_MOST_PEERS];
+  int64_t devices[GS_MOST_PEERS], last;
 };
 /* The group of the device at POSITION in collective STEP, itself included. */
 void gs_step_peers(const struct gs_program *program, const struct gs_step *step, int64_t position,

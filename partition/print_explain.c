@@ -161,6 +161,25 @@ static void explain_conflicts(struct explainer *e)
   }
 }
 
+/* An annotated value that is only moved could have been annotated as it is used. */
+static void suggest(struct explainer *e, const struct gs_step *s)
+{
+  const struct gs_step *root = gs_view_root(&e->view, s);
+  const char *name = gs_node_title(root->node);
+  bool moves = s->op == GS_OP_ALL_GATHER || s->op == GS_OP_ALL_TO_ALL || s->op == GS_OP_PERMUTE;
+  if (!moves || name == NULL || s->sharding->npartial > 0
+      || (root->nargs > 0 && root->node->op != GS_OP_SHARD))
+    return;
+  struct gs_text line = gs_writer_text(&e->w);
+  double times = (double)gs_type_bytes(&s->type) / (double)gs_type_bytes(&root->type);
+  gs_text_printf(&line, "   %s = shard(%s, ", name, name);
+  gs_sharding_print_source(&line, s->sharding);
+  gs_text_add(&line, ") would remove it");
+  if (times > 1.05)
+    gs_text_printf(&line, ", at %.3g times the memory for %s", times, name);
+  gs_writer_line(&e->w, &line);
+}
+
 /* "#4 all-gather #1 over y, dim 2: 768 KiB, 31% of all" and why below it. */
 static void explain_collective(struct explainer *e, int index, double all)
 {
@@ -183,6 +202,7 @@ static void explain_collective(struct explainer *e, int index, double all)
     gs_text_printf(&why, "line %s: ", place);
   gs_text_add(&why, s->reason != NULL ? s->reason : "the value is wanted in another sharding");
   gs_writer_line(&e->w, &why);
+  suggest(e, s);
 }
 
 static void explain(struct explainer *e)

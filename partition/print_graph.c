@@ -224,8 +224,9 @@ static void add_row(struct grapher *g, struct gs_table *table, const struct gs_n
                                 place);
 }
 
-static void print_mesh(struct grapher *g)
+static void add_mesh(struct grapher *g, struct gs_table *table)
 {
+  const char **row = gs_table_row(table);
   const struct gs_mesh *mesh = g->plan->mesh;
   struct gs_text line = gs_writer_text(&g->w);
   gs_text_add(&line, mesh->anonymous ? "mesh([" : "mesh(");
@@ -234,7 +235,8 @@ static void print_mesh(struct grapher *g)
   if (!mesh->anonymous)
     gs_mesh_print(&line, mesh);
   gs_text_add(&line, mesh->anonymous ? "])" : ")");
-  gs_writer_line(&g->w, &line);
+  if (row != NULL)
+    row[STATEMENT] = gs_text_string(&line);
 }
 
 static void print_nodes(struct grapher *g)
@@ -242,7 +244,7 @@ static void print_nodes(struct grapher *g)
   struct gs_table table;
   const struct gs_completion *c = g->plan->completion;
   gs_table_init(&table, g->w.scratch, columns, NCOLUMNS);
-  print_mesh(g);
+  add_mesh(g, &table);
   for (int id = 0; id < c->nnodes; id++) {
     const struct gs_node *node = g->plan->graph->nodes[id];
     if (c->shardings[id] != NULL && !gs_is_scalar_constant(node->op, &node->type))

@@ -142,30 +142,45 @@ static void put_ranges(struct writer *w, const struct gs_step *s)
   gs_json_close(&w->json, ']');
 }
 
-static void add_step(struct writer *w, int index)
+/* What an operator has beside its operands, as the text of a plan says it; null for nothing. */
+static void put_attributes(struct writer *w, const struct gs_step *s)
 {
-  const struct gs_step *s = &w->view.program->steps[index];
-  struct gs_text attributes = { .arena = w->scratch };
-  gs_json_open(&w->json, '{');
-  gs_json_put_integer(&w->json, "id", index + 1);
-  put_op(w, "op", s->op);
-  gs_json_put_string(&w->json, "name", w->view.names[index]);
-  gs_json_put_string(&w->json, "spec", s->op == GS_OP_EINSUM ? s->attrs->einsum.spec : NULL);
-  gs_print_attributes(&attributes, s->op, s->attrs,
-                      s->nargs > 0 ? &w->view.program->steps[s->args[0]].type : NULL, &s->type);
-  const char *detail = gs_text_string(&attributes);
-  gs_json_put_string(&w->json, "attributes",
-                     strncmp(detail, ", ", 2) == 0 ? detail + 2 : detail[0] == '\0' ? NULL : detail);
-  gs_json_key(&w->json, "operands");
-  gs_json_open(&w->json, '[');
-  for (int i = 0; i < s->nargs; i++)
-    gs_json_integer(&w->json, s->args[i] + 1);
-  gs_json_close(&w->json, ']');
+  enum gs_op_group group = gs_op_info(s->op)->group;
+  struct gs_text text = { .arena = w->scratch };
+  if (group == GS_GROUP_COLLECTIVE || group == GS_GROUP_DEVICE)
+    gs_view_where(&text, &w->view, s);
+  else
+    gs_print_attributes(&text, s->op, s->attrs,
+                        s->nargs > 0 ? &w->view.program->steps[s->args[0]].type : NULL, &s->type);
+  const char *string = gs_text_string(&text);
+  string += strspn(string, ", ");
+  gs_json_put_string(&w->json, "attributes", string[0] == '\0' ? NULL : string);
+}
+
+static void put_value(struct writer *w, const struct gs_step *s)
+{
   gs_json_key(&w->json, "value");
   if (gs_is_scalar_constant(s->op, &s->type))
     gs_json_number(&w->json, gs_element_get(s->type.dtype, s->attrs->constant.tensor->data, 0));
   else
     gs_json_null(&w->json);
+}
+
+static void add_step(struct writer *w, int index)
+{
+  const struct gs_step *s = &w->view.program->steps[index];
+  gs_json_open(&w->json, '{');
+  gs_json_put_integer(&w->json, "id", index + 1);
+  put_op(w, "op", s->op);
+  gs_json_put_string(&w->json, "name", w->view.names[index]);
+  gs_json_put_string(&w->json, "spec", s->op == GS_OP_EINSUM ? s->attrs->einsum.spec : NULL);
+  put_attributes(w, s);
+  gs_json_key(&w->json, "operands");
+  gs_json_open(&w->json, '[');
+  for (int i = 0; i < s->nargs; i++)
+    gs_json_integer(&w->json, s->args[i] + 1);
+  gs_json_close(&w->json, ']');
+  put_value(w, s);
   gs_json_put_string(&w->json, "dtype", gs_dtype_name(s->type.dtype));
   put_shape(w, "local_shape", &s->type);
   put_sharding(w, "sharding", s->sharding);

@@ -49,6 +49,8 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
 void gs_view_step(struct gs_text *text, const struct gs_view *view, int step);
 /* "5", or "prelude.gsl:5" away from home; NULL where no place is known. */
 const char *gs_view_place(struct gs_view *view, struct gs_span span);
+/* The name of a node, or of what it annotates; NULL where there is none. */
+const char *gs_node_title(const struct gs_node *node);
 /* A node in a sentence: its name, else its operator, with the place: "h (line 5)". */
 void gs_view_node(struct gs_text *text, struct gs_view *view, const struct gs_node *node);
 /* The step whose value a chain of helper steps only moves. */

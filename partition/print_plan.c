@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "partition/print_device.h"
 #include "partition/print_dot.h"
@@ -176,23 +177,35 @@ static void add_legend(struct gs_writer *w, const struct gs_view *view)
   gs_writer_line(w, &line);
 }
 
-void gs_print_departures(struct gs_writer *w, struct gs_view *view, double bytes)
+/* One line a departure; values of one name that go the same way are told once. */
+static int list_departures(struct gs_writer *w, struct gs_view *view)
 {
   const struct gs_plan *plan = view->plan;
-  for (int i = 0; i < plan->ndepartures && i < MOST_DEPARTURES; i++) {
+  const char *previous = "";
+  int told = 0;
+  for (int i = 0; i < plan->ndepartures; i++) {
     struct gs_text line = gs_writer_text(w);
     gs_view_node(&line, view, plan->graph->nodes[plan->departures[i].node]);
     gs_text_add(&line, " runs as ");
     gs_print_sharding(&line, plan->departures[i].chosen);
     gs_text_add(&line, " where completion says ");
     gs_print_sharding(&line, plan->departures[i].completed);
-    gs_writer_line(w, &line);
+    if (strcmp(gs_text_string(&line), previous) != 0 && ++told <= MOST_DEPARTURES)
+      gs_writer_line(w, &line);
+    previous = gs_text_string(&line);
   }
+  return told;
+}
+
+void gs_print_departures(struct gs_writer *w, struct gs_view *view, double bytes)
+{
+  const struct gs_plan *plan = view->plan;
   struct gs_text line = gs_writer_text(w);
-  if (plan->ndepartures > MOST_DEPARTURES)
-    gs_text_printf(&line, "and %d more; ", plan->ndepartures - MOST_DEPARTURES);
-  if (plan->ndepartures == 0)
+  int told = list_departures(w, view);
+  if (told == 0)
     return;
+  if (told > MOST_DEPARTURES)
+    gs_text_printf(&line, "and %d more; ", told - MOST_DEPARTURES);
   if (plan->completed_bytes > bytes) {
     gs_text_add(&line, "this saves ");
     gs_print_bytes(&line, plan->completed_bytes - bytes);

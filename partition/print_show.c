@@ -8,7 +8,7 @@
 #include "partition/print_device.h"
 
 enum {
-  MOST_LINES = 16, FIRST_LINES = 8, LAST_LINES = 2, MOST_COPIES = 4, MOST_GRIDS = 4, COLOURS = 6
+  MOST_LINES = 16, FEW_LINES = 8, FIRST_LINES = 8, LAST_LINES = 2, MOST_COPIES = 4, MOST_GRIDS = 4, COLOURS = 6
 };
 
 /* Parts of a dim that are drawn; -1 stands for those left out. */
@@ -220,7 +220,7 @@ static void draw_grid(struct painter *p, int64_t at)
   draw_titles(p);
   draw_rule(p, 0);
   for (int r = 0; r < p->rows.count; r++) {
-    if (r > 0)
+    if (r > 0 && p->rows.count <= FEW_LINES)
       draw_rule(p, 1);
     draw_row(p, at, p->rows.parts[r]);
   }

@@ -95,7 +95,7 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
   const union gs_attrs *a = step->attrs;
   struct gs_axis axes[GS_STEP_AXES];
   int naxes = gs_step_axes(step, axes);
-  if (naxes > 0) {
+  if (naxes > 0 && step->op != GS_OP_MASK) {
     gs_text_add(text, " over ");
     gs_axes_print(text, view->program->mesh, axes, naxes);
   }
@@ -110,7 +110,7 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
     gs_sharding_print(text, a->device.to);
     return;
   case GS_OP_ALL_TO_ALL:
-    gs_text_printf(text, ", cut dim %d, join dim %d", a->device.split_dim, a->device.dim);
+    gs_text_printf(text, ", dim %d to %d", a->device.dim, a->device.split_dim);
     return;
   case GS_OP_MASK:
     gs_text_printf(text, ", dim %d past %" PRId64 " with %g", a->device.dim, a->device.size,
@@ -187,11 +187,18 @@ const char *gs_view_place(struct gs_view *view, struct gs_span span)
               : gs_arena_printf(view->arena, "%s:%d", name, line);
 }
 
+const char *gs_node_title(const struct gs_node *node)
+{
+  while (node->name == NULL && node->op == GS_OP_SHARD)
+    node = node->args[0];
+  return node->name;
+}
+
 void gs_view_node(struct gs_text *text, struct gs_view *view, const struct gs_node *node)
 {
-  const char *place = gs_view_place(view, node->span);
-  if (node->name != NULL)
-    gs_paint(text, GS_ROLE_NAME, node->name);
+  const char *place = gs_view_place(view, node->span), *name = gs_node_title(node);
+  if (name != NULL)
+    gs_paint(text, GS_ROLE_NAME, name);
   else
     gs_text_add(text, gs_op_info(node->op)->name);
   if (place != NULL)
