@@ -2,7 +2,21 @@
 
 libgspmd_la_SOURCES += \
   %D%/backend.h \
-  %D%/reference/reference.h
+  %D%/combine.c \
+  %D%/combine.h \
+  %D%/device.c \
+  %D%/device.h \
+  %D%/reference/backend.c \
+  %D%/reference/einsum.c \
+  %D%/reference/elementwise.c \
+  %D%/reference/evaluate.c \
+  %D%/reference/kernels.h \
+  %D%/reference/movement.c \
+  %D%/reference/reduce.c \
+  %D%/reference/reference.h \
+  %D%/reference/scalar.c \
+  %D%/reference/scalar.h \
+  %D%/registry.c
 
 # The CPU backend's loops are compiled with stronger optimization than the rest; its sources go to
 # libgspmd_cpu_la_SOURCES.
@@ -10,4 +24,9 @@ noinst_LTLIBRARIES += libgspmd-cpu.la
 libgspmd_la_LIBADD += libgspmd-cpu.la
 libgspmd_cpu_la_CFLAGS = $(AM_CFLAGS) $(GS_OPTIMIZE_LOOPS) $(LOOP_CFLAGS)
 libgspmd_cpu_la_LDFLAGS = $(SANITIZE_CFLAGS)
-libgspmd_cpu_la_SOURCES =
+libgspmd_cpu_la_SOURCES = \
+  %D%/cpu/cpu.c \
+  %D%/cpu/memory.c \
+  %D%/cpu/memory.h \
+  %D%/cpu/pool.c \
+  %D%/cpu/pool.h

@@ -1,0 +1,276 @@
+/* backends/cpu/cpu.c - all devices in this process: segments between collectives, devices in turn.
+ *
+ * A segment is a run of steps without communication; the pool's threads take (segment, device) pairs,
+ * so any number of devices runs on any number of cores and nothing waits inside a segment.  Each
+ * collective is a segment of its own, in which every device reads the others' operands.
+ */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/memory.h"
+#include "backends/cpu/pool.h"
+#include "backends/device.h"
+#include "backends/reference/reference.h"
+
+struct gs_executable {
+  struct gs_host host;
+  const struct gs_program *program;
+  struct gs_buffers buffers;
+  struct gs_pool *pool;
+  char *memory;                        /* one arena a device, in order of position */
+  size_t bytes;
+  struct gs_tensor **whole;            /* by step: the whole tensor of an input or constant */
+  int *segments, nsegments;            /* first step of each, and the end */
+};
+
+/* What one call of run shares with the tasks. */
+struct running {
+  struct gs_executable *e;
+  int begin, end;                      /* of the segment */
+  struct gs_tensor **outputs;
+  int output;
+};
+
+static void *address(const struct gs_executable *e, int step, int64_t position)
+{
+  int root = e->buffers.alias[step];
+  if (e->buffers.offset[step] < 0)
+    return e->whole[root]->data;
+  return e->memory + position * e->buffers.size + e->buffers.offset[step];
+}
+
+struct reading { const struct gs_executable *e; const struct gs_step *step; };
+
+static const void *read_operand(void *user, int arg, int64_t position)
+{
+  const struct reading *r = user;
+  return address(r->e, r->step->args[arg], position);
+}
+
+static void run_operator(const struct gs_executable *e, int index, int64_t position)
+{
+  enum { FEW = 8 };
+  const struct gs_step *step = &e->program->steps[index];
+  const struct gs_type *few_types[FEW], **types = few_types;
+  const void *few_args[FEW], **args = few_args;
+  void *more = NULL;
+  if (step->nargs > FEW) {
+    more = malloc((size_t)step->nargs * (sizeof *types + sizeof *args));
+    if (more == NULL)
+      return;
+    types = more;
+    args = (const void **)((char *)more + (size_t)step->nargs * sizeof *types);
+  }
+  for (int a = 0; a < step->nargs; a++) {
+    types[a] = &e->program->steps[step->args[a]].type;
+    args[a] = address(e, step->args[a], position);
+  }
+  struct gs_kernel_call call = { step->op, step->attrs, step->nargs, types, args, &step->type,
+                                 address(e, index, position) };
+  gs_reference_find(step->op)(&call);
+  free(more);
+}
+
+static void run_step(const struct gs_executable *e, int index, int64_t position)
+{
+  const struct gs_step *step = &e->program->steps[index];
+  if (e->buffers.alias[index] != index || e->buffers.offset[index] < 0)
+    return;
+  if (e->host.poison_padding)
+    memset(address(e, index, position), 0xff, (size_t)gs_type_bytes(&step->type));
+  if (e->whole[index] != NULL) {
+    gs_device_cut(step, position, e->whole[index]->data, address(e, index, position));
+  } else if (gs_device_handles(step->op)) {
+    struct reading reading = { e, step };
+    gs_device_run(&(struct gs_device_call){ e->program, step, position, address(e, index, position),
+                                            read_operand, &reading });
+  } else {
+    run_operator(e, index, position);
+  }
+}
+
+static void run_segment(void *user, int64_t position, int thread)
+{
+  struct running *r = user;
+  (void)thread;
+  for (int i = r->begin; i < r->end; i++) {
+    if (r->e->host.interrupt != NULL && *r->e->host.interrupt)
+      return;
+    run_step(r->e, i, position);
+  }
+}
+
+static void paste_output(void *user, int64_t position, int thread)
+{
+  struct running *r = user;
+  const struct gs_program *program = r->e->program;
+  int index = program->outputs[r->output].step;
+  (void)thread;
+  if (gs_device_is_first_holder(program, program->steps[index].sharding, position))
+    gs_device_paste(&program->steps[index], position, address(r->e, index, position),
+                    r->outputs[r->output]->data);
+}
+
+static bool find_segments(struct gs_executable *e)
+{
+  const struct gs_program *program = e->program;
+  e->segments = calloc((size_t)program->nsteps + 2, sizeof *e->segments);
+  if (e->segments == NULL)
+    return false;
+  bool collective = true;              /* so that a segment begins at step 0 */
+  for (int i = 0; i < program->nsteps; i++) {
+    bool now = gs_op_is_collective(program->steps[i].op);
+    if (now || collective)
+      e->segments[e->nsegments++] = i;
+    collective = now;
+  }
+  e->segments[e->nsegments] = program->nsteps;
+  return true;
+}
+
+static void print_size(char *text, size_t room, double bytes)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    unit++;
+  }
+  snprintf(text, room, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+static bool allocate(struct gs_executable *e)
+{
+  int64_t devices = e->program->mesh->ndevices, bytes;
+  bool fits = gs_mul_size(e->buffers.size, devices, &bytes) && bytes < (int64_t)1 << 46;
+  if (fits && gs_budget_take(e->host.budget, (size_t)bytes)) {
+    e->memory = aligned_alloc(64, (size_t)bytes + 64);
+    if (e->memory != NULL) {
+      e->bytes = (size_t)bytes;
+      return true;
+    }
+    gs_budget_give(e->host.budget, (size_t)bytes);
+  }
+  char one[32], all[32];
+  print_size(one, sizeof one, (double)e->buffers.size);
+  print_size(all, sizeof all, (double)e->buffers.size * (double)devices);
+  gs_error(e->host.diagnostics, e->program->outputs[0].node->span,
+           "running needs %s for each of %" PRId64 " devices, %s in all, which is more than there is",
+           one, devices, all);
+  gs_hint(e->host.diagnostics, "plan and explain work on a mesh of any size");
+  return false;
+}
+
+static void release(struct gs_executable *e)
+{
+  if (e == NULL)
+    return;
+  gs_pool_free(e->pool);
+  gs_buffers_free(&e->buffers);
+  if (e->memory != NULL)
+    gs_budget_give(e->host.budget, e->bytes);
+  free(e->memory);
+  free(e->whole);
+  free(e->segments);
+  free(e);
+}
+
+static struct gs_executable *compile(const struct gs_host *host, const struct gs_plan *plan)
+{
+  struct gs_executable *e = calloc(1, sizeof *e);
+  if (e == NULL)
+    return NULL;
+  e->host = *host;
+  e->program = plan->program;
+  e->whole = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_tensor *));
+  e->pool = gs_pool_new(host->nthreads);
+  if (e->whole != NULL && e->pool != NULL && find_segments(e)
+      && gs_buffers_plan(plan->program, &e->buffers)) {
+    if (allocate(e))
+      return e;
+  } else {
+    gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
+  }
+  release(e);
+  return NULL;
+}
+
+static struct gs_tensor *whole_value(const struct gs_host *host, const struct gs_step *step,
+                                     struct gs_tensor *const *inputs, int ninputs)
+{
+  if (step->op == GS_OP_CONSTANT)
+    return gs_tensor_ref(step->attrs->constant.tensor);
+  int index = step->attrs->input.index;
+  if (index < ninputs && inputs[index] != NULL)
+    return gs_tensor_ref(inputs[index]);
+  struct gs_tensor *t = gs_tensor_new(host->budget, &step->global);
+  if (t != NULL)
+    gs_tensor_fill(t, &step->attrs->input.fill);
+  return t;
+}
+
+static bool load_inputs(struct gs_executable *e, struct gs_tensor *const *inputs, int ninputs)
+{
+  for (int i = 0; i < e->program->nsteps; i++) {
+    const struct gs_step *step = &e->program->steps[i];
+    if (step->op != GS_OP_INPUT && step->op != GS_OP_PARAM && step->op != GS_OP_CONSTANT)
+      continue;
+    e->whole[i] = whole_value(&e->host, step, inputs, ninputs);
+    if (e->whole[i] == NULL) {
+      gs_error(e->host.diagnostics, step->node->span, "out of memory for the input %s",
+               step->node->name != NULL ? step->node->name : "");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool collect_outputs(struct gs_executable *e, struct gs_tensor **outputs)
+{
+  struct running r = { .e = e, .outputs = outputs };
+  for (r.output = 0; r.output < e->program->noutputs; r.output++) {
+    const struct gs_step *step = &e->program->steps[e->program->outputs[r.output].step];
+    outputs[r.output] = gs_tensor_new(e->host.budget, &step->global);
+    if (outputs[r.output] == NULL) {
+      gs_error(e->host.diagnostics, step->node->span, "out of memory for the output %s",
+               e->program->outputs[r.output].name);
+      return false;
+    }
+    gs_pool_run(e->pool, e->program->mesh->ndevices, paste_output, &r);
+  }
+  return true;
+}
+
+static enum gs_status run(struct gs_executable *e, struct gs_tensor *const *inputs, int ninputs,
+                          struct gs_tensor **outputs)
+{
+  enum gs_status status = load_inputs(e, inputs, ninputs) ? GS_OK : GS_FAILED;
+  memset(outputs, 0, (size_t)e->program->noutputs * sizeof *outputs);
+  for (int s = 0; s < e->nsegments && status == GS_OK; s++) {
+    struct running r = { .e = e, .begin = e->segments[s], .end = e->segments[s + 1] };
+    gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+    if (e->host.interrupt != NULL && *e->host.interrupt)
+      status = GS_INTERRUPTED;
+  }
+  if (status == GS_OK && !collect_outputs(e, outputs))
+    status = GS_FAILED;
+  for (int i = 0; i < e->program->noutputs && status != GS_OK; i++) {
+    gs_tensor_unref(outputs[i]);
+    outputs[i] = NULL;
+  }
+  for (int i = 0; i < e->program->nsteps; i++) {
+    gs_tensor_unref(e->whole[i]);
+    e->whole[i] = NULL;
+  }
+  return status;
+}
+
+const struct gs_backend gs_backend_cpu = {
+  .abi = GS_BACKEND_ABI, .name = "cpu",
+  .description = "every device in this process, on the machine's cores",
+  .compile = compile, .run = run, .release = release
+};

@@ -1,0 +1,339 @@
+/* backends/device.c - steps that depend on a device's position. */
+#include <config.h>
+
+#include "backends/device.h"
+
+#include <string.h>
+
+#include "backends/combine.h"
+
+/* A tensor seen along one dim: rows of INNER bytes, SIZE of them, OUTER times. */
+struct rows { int64_t outer, size, inner; };
+
+static struct rows rows_along(const struct gs_type *type, int dim)
+{
+  struct rows r = { 1, type->dims[dim], (int64_t)gs_dtype_size(type->dtype) };
+  for (int i = 0; i < dim; i++)
+    r.outer *= type->dims[i];
+  for (int i = dim + 1; i < type->rank; i++)
+    r.inner *= type->dims[i];
+  return r;
+}
+
+/* Copy COUNT rows, from row FROM of IN to row TO of OUT, in every outer position. */
+static void copy_rows(const void *in, struct rows ri, int64_t from, void *out, struct rows ro, int64_t to,
+                      int64_t count)
+{
+  if (count <= 0 || ri.inner == 0)
+    return;
+  for (int64_t o = 0; o < ri.outer; o++)
+    memcpy((char *)out + (o * ro.size + to) * ro.inner, (const char *)in + (o * ri.size + from) * ri.inner,
+           (size_t)(count * ri.inner));
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static const struct gs_type *operand_type(const struct gs_device_call *c, int arg)
+{
+  return &c->program->steps[c->step->args[arg]].type;
+}
+
+static int64_t own_part(const struct gs_device_call *c)
+{
+  return gs_mesh_part(c->program->mesh, c->step->attrs->device.axes, c->step->attrs->device.naxes,
+                      c->position);
+}
+
+/* Operand ARG of the member of the device's group with number PART. */
+static const void *member(const struct gs_device_call *c, int arg, int64_t part)
+{
+  return c->read(c->user, arg,
+                 gs_mesh_with_part(c->program->mesh, c->step->attrs->device.axes,
+                                   c->step->attrs->device.naxes, c->position, part));
+}
+
+static int64_t group_size(const struct gs_device_call *c)
+{
+  return gs_axes_size(c->step->attrs->device.axes, c->step->attrs->device.naxes);
+}
+
+static void shard_slice(const struct gs_device_call *c)
+{
+  int dim = c->step->attrs->device.dim;
+  struct rows in = rows_along(operand_type(c, 0), dim), out = rows_along(&c->step->type, dim);
+  int64_t from = own_part(c) * out.size;
+  copy_rows(c->read(c->user, 0, c->position), in, from, c->result, out, 0,
+            smaller(out.size, in.size - from));
+}
+
+static void all_gather(const struct gs_device_call *c)
+{
+  int dim = c->step->attrs->device.dim;
+  struct rows in = rows_along(operand_type(c, 0), dim), out = rows_along(&c->step->type, dim);
+  int64_t n = group_size(c);
+  for (int64_t part = 0; part < n && part * in.size < out.size; part++)
+    copy_rows(member(c, 0, part), in, 0, c->result, out, part * in.size,
+              smaller(in.size, out.size - part * in.size));
+}
+
+static void all_to_all(const struct gs_device_call *c)
+{
+  int dim = c->step->attrs->device.dim, split = c->step->attrs->device.split_dim;
+  const struct gs_type *type = operand_type(c, 0);
+  struct gs_type piece = *type;        /* what each member sends */
+  int64_t n = group_size(c), mine = own_part(c), block = c->step->type.dims[split];
+  int64_t from = mine * block, rows = smaller(block, type->dims[split] - from);
+  size_t size = gs_dtype_size(type->dtype);
+  int64_t in_strides[GS_MAX_RANK], out_strides[GS_MAX_RANK];
+  gs_type_strides(type, in_strides);
+  gs_type_strides(&c->step->type, out_strides);
+  if (rows <= 0)
+    return;
+  piece.dims[split] = rows;
+  for (int64_t part = 0; part < n && part * type->dims[dim] < c->step->type.dims[dim]; part++) {
+    const char *in = (const char *)member(c, 0, part) + (size_t)(from * in_strides[split]) * size;
+    char *out = (char *)c->result + (size_t)(part * type->dims[dim] * out_strides[dim]) * size;
+    struct gs_type sent = piece;
+    sent.dims[dim] = smaller(type->dims[dim], c->step->type.dims[dim] - part * type->dims[dim]);
+    int last = sent.rank - 1;
+    int64_t index[GS_MAX_RANK] = { 0 };
+    if (gs_type_elements(&sent) == 0)
+      return;
+    for (bool more = true; more;) {
+      int64_t a = 0, b = 0;
+      for (int i = 0; i < last; i++) {
+        a += index[i] * in_strides[i];
+        b += index[i] * out_strides[i];
+      }
+      memcpy(out + (size_t)b * size, in + (size_t)a * size, (size_t)sent.dims[last] * size);
+      more = false;
+      for (int i = last - 1; i >= 0 && !more; i--) {
+        more = ++index[i] < sent.dims[i];
+        if (!more)
+          index[i] = 0;
+      }
+    }
+  }
+}
+
+static void all_reduce(const struct gs_device_call *c)
+{
+  int64_t n = group_size(c), elements = gs_type_elements(&c->step->type);
+  if (elements == 0)
+    return;
+  memcpy(c->result, member(c, 0, 0), (size_t)gs_type_bytes(&c->step->type));
+  for (int64_t part = 1; part < n; part++)
+    gs_combine(c->step->attrs->device.reduce, c->step->type.dtype, c->result, member(c, 0, part), elements);
+}
+
+static void reduce_scatter(const struct gs_device_call *c)
+{
+  int dim = c->step->attrs->device.dim;
+  struct rows in = rows_along(operand_type(c, 0), dim), out = rows_along(&c->step->type, dim);
+  int64_t n = group_size(c), from = own_part(c) * out.size, count = smaller(out.size, in.size - from);
+  if (count <= 0 || out.inner == 0)
+    return;
+  copy_rows(member(c, 0, 0), in, from, c->result, out, 0, count);
+  int64_t run = count * out.inner / (int64_t)gs_dtype_size(c->step->type.dtype);
+  for (int64_t part = 1; part < n; part++) {
+    const char *data = member(c, 0, part);
+    for (int64_t o = 0; o < out.outer; o++)
+      gs_combine(c->step->attrs->device.reduce, c->step->type.dtype,
+              (char *)c->result + o * out.size * out.inner, data + (o * in.size + from) * in.inner, run);
+  }
+}
+
+static void permute(const struct gs_device_call *c)
+{
+  int64_t source = gs_permute_source(c->step, c->program->mesh, c->position);
+  size_t bytes = (size_t)gs_type_bytes(&c->step->type);
+  if (bytes > 0)
+    memcpy(c->result, c->read(c->user, 0, source), bytes);
+}
+
+/* COUNT copies of the element VALUE of SIZE bytes. */
+static void fill(char *to, const void *value, size_t size, int64_t count)
+{
+  for (int64_t i = 0; i < count; i++)
+    memcpy(to + (size_t)i * size, value, size);
+}
+
+static void fill_row(const struct gs_device_call *c, struct rows out, int64_t row, const void *value)
+{
+  size_t size = gs_dtype_size(c->step->type.dtype);
+  for (int64_t o = 0; o < out.outer; o++)
+    fill((char *)c->result + (o * out.size + row) * out.inner, value, size, out.inner / (int64_t)size);
+}
+
+/* Where global result position G comes from: the piece and source position, or false for none. */
+static bool find_source(const struct gs_step *step, int64_t g, int *operand, int64_t *source)
+{
+  for (int k = 0; k < step->attrs->device.npieces; k++) {
+    const struct gs_exchange_piece *p = &step->attrs->device.pieces[k];
+    if (g < p->first || g >= p->first + p->count || (g - p->first) % p->divide != 0)
+      continue;
+    *operand = p->operand;
+    *source = p->source + (g - p->first) / p->divide * p->step;
+    return true;
+  }
+  return false;
+}
+
+/* EXCHANGE, and with OWN only what the device itself holds. */
+static void exchange(const struct gs_device_call *c, bool own)
+{
+  int dim = c->step->attrs->device.dim;
+  struct rows out = rows_along(&c->step->type, dim);
+  int64_t mine = own_part(c), start = c->step->attrs->device.scale * mine + c->step->attrs->device.offset;
+  char value[16];
+  gs_element_set(c->step->type.dtype, value, 0, c->step->attrs->device.fill);
+  for (int64_t j = 0; j < out.size;) {
+    int operand;
+    int64_t source, run = 1;
+    if (!find_source(c->step, start + j, &operand, &source)) {
+      fill_row(c, out, j++, value);
+      continue;
+    }
+    struct rows in = rows_along(operand_type(c, operand), dim);
+    int64_t part = source / in.size, next;
+    int other;
+    while (j + run < out.size && (source + run) / in.size == part
+           && find_source(c->step, start + j + run, &other, &next) && other == operand
+           && next == source + run)
+      run++;
+    if (own && part != mine)
+      for (int64_t r = 0; r < run; r++)
+        fill_row(c, out, j + r, value);
+    else
+      copy_rows(member(c, operand, part), in, source % in.size, c->result, out, j, run);
+    j += run;
+  }
+}
+
+static void mask(const struct gs_device_call *c)
+{
+  int dim = c->step->attrs->device.dim;
+  struct rows out = rows_along(&c->step->type, dim);
+  int64_t valid = c->step->attrs->device.size - own_part(c) * c->step->attrs->device.block;
+  const void *in = c->read(c->user, 0, c->position);
+  char value[16];
+  valid = valid < 0 ? 0 : smaller(valid, out.size);
+  if (in != c->result)
+    copy_rows(in, out, 0, c->result, out, 0, valid);
+  gs_element_set(c->step->type.dtype, value, 0, c->step->attrs->device.fill);
+  for (int64_t j = valid; j < out.size; j++)
+    fill_row(c, out, j, value);
+}
+
+static void zero_partial(const struct gs_device_call *c)
+{
+  int64_t bytes = gs_type_bytes(&c->step->type);
+  size_t size = gs_dtype_size(c->step->type.dtype);
+  char value[16];
+  gs_element_set(c->step->type.dtype, value, 0, c->step->attrs->device.fill);
+  if (own_part(c) != 0)
+    fill(c->result, value, size, bytes / (int64_t)size);
+  else if (bytes > 0)
+    memcpy(c->result, c->read(c->user, 0, c->position), (size_t)bytes);
+}
+
+static void iota(const struct gs_device_call *c)
+{
+  const struct gs_type *type = &c->step->type;
+  const union gs_attrs *attrs = c->step->attrs;
+  struct rows out = rows_along(type, attrs->iota.dim);
+  int64_t start = gs_mesh_part(c->program->mesh, attrs->iota.axes, attrs->iota.naxes, c->position)
+                  * attrs->iota.block;
+  char value[16];
+  for (int64_t j = 0; j < out.size; j++) {
+    if (gs_dtype_is_integer(type->dtype))
+      gs_element_set_int(type->dtype, value, 0, start + j);
+    else
+      gs_element_set(type->dtype, value, 0, (double)(start + j));
+    fill_row(c, out, j, value);
+  }
+}
+
+bool gs_device_handles(enum gs_op op)
+{
+  enum gs_op_group group = gs_op_info(op)->group;
+  return group == GS_GROUP_COLLECTIVE || group == GS_GROUP_DEVICE || op == GS_OP_IOTA;
+}
+
+void gs_device_run(const struct gs_device_call *c)
+{
+  switch (c->step->op) {
+  case GS_OP_ALL_GATHER: all_gather(c); break;
+  case GS_OP_ALL_REDUCE: all_reduce(c); break;
+  case GS_OP_REDUCE_SCATTER: reduce_scatter(c); break;
+  case GS_OP_ALL_TO_ALL: all_to_all(c); break;
+  case GS_OP_PERMUTE: permute(c); break;
+  case GS_OP_EXCHANGE: exchange(c, false); break;
+  case GS_OP_OWN_PART: exchange(c, true); break;
+  case GS_OP_SHARD_SLICE: shard_slice(c); break;
+  case GS_OP_MASK: mask(c); break;
+  case GS_OP_ZERO_PARTIAL: zero_partial(c); break;
+  case GS_OP_IOTA: iota(c); break;
+  default: break;
+  }
+}
+
+/* Copy the box that the device's part covers between WHOLE and LOCAL. */
+static void copy_part(const struct gs_step *step, int64_t position, char *whole, char *local, bool cut)
+{
+  const struct gs_type *global = &step->global, *type = &step->type;
+  int64_t begin[GS_MAX_RANK], count[GS_MAX_RANK], index[GS_MAX_RANK] = { 0 };
+  int64_t whole_strides[GS_MAX_RANK], local_strides[GS_MAX_RANK];
+  int last = type->rank - 1;
+  size_t size = gs_dtype_size(type->dtype);
+  gs_type_strides(global, whole_strides);
+  gs_type_strides(type, local_strides);
+  for (int i = 0; i < type->rank; i++) {
+    gs_sharding_range(step->sharding, i, global->dims[i], position, &begin[i], &count[i]);
+    count[i] -= begin[i];
+    if (count[i] <= 0)
+      return;
+  }
+  size_t run = last < 0 ? size : (size_t)count[last] * size;
+  for (bool more = true; more;) {
+    int64_t w = last < 0 ? 0 : begin[last], l = 0;
+    for (int i = 0; i < last; i++) {
+      w += (begin[i] + index[i]) * whole_strides[i];
+      l += index[i] * local_strides[i];
+    }
+    if (cut)
+      memcpy(local + (size_t)l * size, whole + (size_t)w * size, run);
+    else
+      memcpy(whole + (size_t)w * size, local + (size_t)l * size, run);
+    more = false;
+    for (int i = last - 1; i >= 0 && !more; i--) {
+      more = ++index[i] < count[i];
+      if (!more)
+        index[i] = 0;
+    }
+  }
+}
+
+void gs_device_cut(const struct gs_step *step, int64_t position, const void *whole, void *local)
+{
+  copy_part(step, position, (char *)(uintptr_t)whole, local, true);
+}
+
+void gs_device_paste(const struct gs_step *step, int64_t position, const void *local, void *whole)
+{
+  copy_part(step, position, whole, (char *)(uintptr_t)local, false);
+}
+
+bool gs_device_is_first_holder(const struct gs_program *program, const struct gs_sharding *sharding,
+                               int64_t position)
+{
+  int64_t first = 0;
+  for (int i = 0; i < sharding->rank; i++)
+    first = gs_mesh_with_part(program->mesh, sharding->dims[i].axes, sharding->dims[i].naxes, first,
+                              gs_mesh_part(program->mesh, sharding->dims[i].axes,
+                                           sharding->dims[i].naxes, position));
+  return first == position;
+}

@@ -1,0 +1,37 @@
+/* backends/device.h - what one device does in the steps that depend on its position: cutting its
+ * part out of a whole tensor, masks, its share of a collective.  On plain memory, for every backend.
+ *
+ * A collective is written from the receiving device's side: it reads the operands of the members of
+ * its group through a callback and writes its own result.  Areas the program leaves undefined are
+ * not written.
+ */
+#ifndef GS_BACKENDS_DEVICE_H
+#define GS_BACKENDS_DEVICE_H
+
+#include "partition/program.h"
+
+/* Operand ARG of the current step at POSITION (row-major, its step's local type). */
+typedef const void *gs_device_reader(void *user, int arg, int64_t position);
+
+struct gs_device_call {
+  const struct gs_program *program;
+  const struct gs_step *step;
+  int64_t position;                    /* of the device the result is for */
+  void *result;
+  gs_device_reader *read;
+  void *user;
+};
+
+/* Whether gs_device_run knows OP: collectives, device steps, and iota. */
+bool gs_device_handles(enum gs_op op);
+/* The part of STEP's result that the device at POSITION computes. */
+void gs_device_run(const struct gs_device_call *call);
+
+/* Copy the device's part of WHOLE, a tensor of STEP's global type, to LOCAL; and back. */
+void gs_device_cut(const struct gs_step *step, int64_t position, const void *whole, void *local);
+void gs_device_paste(const struct gs_step *step, int64_t position, const void *local, void *whole);
+/* Whether POSITION is the first of the devices that hold its part: one of them is enough to paste. */
+bool gs_device_is_first_holder(const struct gs_program *program, const struct gs_sharding *sharding,
+                               int64_t position);
+
+#endif
