@@ -58,25 +58,28 @@ static void fill_iota(const struct gs_type *type, const struct gs_fill_spec *spe
 /* Philox4x32 with ten rounds: four random words from a counter and a key. */
 static void philox(uint64_t counter, uint64_t key, uint32_t words[4])
 {
-  uint32_t x[4] = { (uint32_t)counter, (uint32_t)(counter >> 32), 0, 0 };
+  uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32), x2 = 0, x3 = 0;
   uint32_t key0 = (uint32_t)key, key1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
-    uint64_t a = (uint64_t)x[0] * 0xD2511F53u, b = (uint64_t)x[2] * 0xCD9E8D57u;
-    uint32_t next[4] = {
-      (uint32_t)(b >> 32) ^ x[1] ^ key0, (uint32_t)b, (uint32_t)(a >> 32) ^ x[3] ^ key1, (uint32_t)a
-    };
-    memcpy(x, next, sizeof x);
+    uint64_t a = (uint64_t)x0 * 0xD2511F53u, b = (uint64_t)x2 * 0xCD9E8D57u;
+    x0 = (uint32_t)(b >> 32) ^ x1 ^ key0;
+    x1 = (uint32_t)b;
+    x2 = (uint32_t)(a >> 32) ^ x3 ^ key1;
+    x3 = (uint32_t)a;
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
-  memcpy(words, x, sizeof x);
+  words[0] = x0;
+  words[1] = x1;
+  words[2] = x2;
+  words[3] = x3;
 }
 
 /* A number in [0, 1) from the BITS high bits of two words. */
 static double unit_interval(uint32_t high, uint32_t low, int bits)
 {
   uint64_t word = (uint64_t)high << 32 | low;
-  return ldexp((double)(word >> (64 - bits)), -bits);
+  return (double)(word >> (64 - bits)) / (double)((uint64_t)1 << bits);
 }
 
 /* Bits of a number in [0, 1) that the type holds without rounding up to 1. */
