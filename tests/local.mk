@@ -93,6 +93,8 @@ check_PROGRAMS += \
   %D%/unit/check_npy.tap \
   %D%/unit/check_parser.tap \
   %D%/unit/check_partition.tap \
+  %D%/unit/check_print.tap \
+  %D%/unit/check_program.tap \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_sharding.tap
 %C%_unit_check_einsum_tap_SOURCES = %D%/unit/check_einsum.c
@@ -103,6 +105,9 @@ check_PROGRAMS += \
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
 %C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
 %C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c
+%C%_unit_check_print_tap_SOURCES = %D%/unit/check_print.c
+%C%_unit_check_print_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
+%C%_unit_check_program_tap_SOURCES = %D%/unit/check_program.c
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
 endif
