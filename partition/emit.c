@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "partition/axes.h"
 #include "partition/builder.h"
 
 /* A layout of a value that some step holds. */
@@ -106,7 +107,7 @@ static int emit_move(struct emitter *e, const struct gs_move *move, int from,
     attrs->device.size = size;
   }
   int made = add(e, move_op(move->kind), &from, 1, attrs, &before.global, move->after, node);
-  if (e->b.steps[made].reason == NULL)
+  if (gs_op_is_collective(e->b.steps[made].op) && e->b.steps[made].reason == NULL)
     e->b.steps[made].reason = reason;
   return made;
 }
@@ -186,7 +187,10 @@ static int need(struct emitter *e, int id, const struct gs_sharding *wanted, con
     return from->step;
   }
   int step = from->step;
-  const char *reason = path->bytes > 0 ? move_reason(e, node, from->sharding, wanted, user) : NULL;
+  const char *reason = NULL;
+  for (int i = 0; i < path->nmoves && reason == NULL; i++)
+    if (gs_op_is_collective(move_op(path->moves[i].kind)))
+      reason = move_reason(e, node, from->sharding, wanted, user);
   for (int i = 0; i < path->nmoves && !e->b.failed; i++) {
     step = emit_move(e, &path->moves[i], step, node, reason);
     hold(e, id, path->moves[i].after, step);
@@ -284,10 +288,12 @@ static int exchange_dim(struct emitter *e, const struct gs_node *node, int i, co
   struct gs_dim_sharding dims[GS_MAX_RANK];
   memcpy(dims, first.sharding->dims, (size_t)first.sharding->rank * sizeof dims[0]);
   dims[i] = produced->dims[i];
-  bool sums = own || first.sharding->npartial > 0;
-  const struct gs_sharding *after =
-      gs_sharding_make(e->r->table, produced->mesh, produced->rank, dims, produced->partial,
-                       sums ? produced->npartial : 0, produced->partial_kind);
+  struct gs_axis_list sums;
+  gs_axis_list_set(&sums, first.sharding->partial, first.sharding->npartial);
+  for (int k = 0; own && k < first.sharding->dims[i].naxes; k++)
+    gs_axis_list_add(&sums, first.sharding->dims[i].axes[k]);
+  const struct gs_sharding *after = gs_sharding_make(e->r->table, produced->mesh, produced->rank, dims,
+                                                     sums.items, sums.count, produced->partial_kind);
   int made = add(e, own ? GS_OP_OWN_PART : GS_OP_EXCHANGE, args, nargs, attrs, &global, after, node);
   if (!own && e->b.steps[made].reason == NULL)
     e->b.steps[made].reason =
@@ -341,6 +347,23 @@ static int emit_window(struct emitter *e, const struct gs_node *node, int *args,
   if (left == 0 || node->op == GS_OP_CONCAT)
     return args[0];
   return add(e, node->op, args, node->nargs, attrs, &node->type, produced, node);
+}
+
+/* NODE's attributes on a device: nothing is left to do along dims that stay as they are, though what
+ * says so speaks of the whole size. */
+static const union gs_attrs *local_attrs(struct emitter *e, const struct gs_node *node)
+{
+  if (node->op != GS_OP_ROLL)
+    return node->attrs;
+  const struct gs_rule *rule = e->r->slice->rules[node->id];
+  if (window_dim(rule, node->attrs->roll.dim))
+    return node->attrs;
+  union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
+  if (attrs == NULL)
+    e->b.failed = true;
+  else
+    neutralize(node->op, attrs, node->attrs->roll.dim);
+  return attrs;
 }
 
 static bool cuts_window(struct emitter *e, const struct gs_node *node, const int *args)
@@ -456,7 +479,7 @@ static int emit_operator(struct emitter *e, const struct gs_node *node, int *arg
     return emit_index(e, node, args[0], dim, strategy->produced);
   if (cuts_window(e, node, args))
     return emit_window(e, node, args, strategy->produced);
-  return add(e, node->op, args, node->nargs, node->attrs, &node->type, strategy->produced, node);
+  return add(e, node->op, args, node->nargs, local_attrs(e, node), &node->type, strategy->produced, node);
 }
 
 /* The step is shown under the user's name for NODE. */

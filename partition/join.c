@@ -44,30 +44,28 @@ static bool axis_at(const struct gs_mesh *base, int64_t stride, int64_t size, st
   return false;
 }
 
-static int64_t smallest_factor(int64_t n)
-{
-  for (int64_t p = 2; p * p <= n; p++)
-    if (n % p == 0)
-      return p;
-  return n;
-}
-
-/* Cut AXIS of MESH into digits of prime size, major first, each one sub-axis of BASE. */
-static bool translate_digits(const struct gs_mesh *base, const struct gs_mesh *mesh, int axis,
+/* Cut what is left of an axis, SIZE with its end STRIDE positions wide, into digits of prime size,
+ * major first, each one sub-axis of BASE.  Which prime comes first is up to BASE: all are tried. */
+static bool translate_digits(const struct gs_mesh *base, int64_t size, int64_t stride,
                              const int64_t *where, struct gs_axis_list *axes)
 {
-  int64_t size = mesh->axes[axis].size, stride = stride_of(mesh, axis) * size;
-  axes->count = 0;
-  while (size > 1) {
-    int64_t p = smallest_factor(size);
+  if (size == 1)
+    return true;
+  int64_t left = size;
+  for (int64_t p = 2; left > 1; p = p * p > left && left > p ? left : p + 1) {
     struct gs_axis digit;
-    stride /= p;
-    size /= p;
-    if (!axis_at(base, where != NULL ? where[stride] : stride, p, &digit)
-        || !gs_axis_list_add(axes, digit))
-      return false;
+    struct gs_axis_list before = *axes;
+    if (left % p != 0)
+      continue;
+    while (left % p == 0)
+      left /= p;
+    if (axis_at(base, where != NULL ? where[stride / p] : stride / p, p, &digit)
+        && gs_axis_list_add(axes, digit)
+        && translate_digits(base, size / p, stride / p, where, axes))
+      return true;
+    *axes = before;
   }
-  return true;
+  return false;
 }
 
 /* With explicit orders the digits must explain every position. */
@@ -97,7 +95,9 @@ bool gs_mesh_translate(struct gs_arena *arena, struct gs_diagnostics *d, struct 
     if (where == NULL)
       return false;
   }
-  if (translate_digits(base, mesh, axis, where, axes)
+  int64_t size = mesh->axes[axis].size;
+  axes->count = 0;
+  if (translate_digits(base, size, stride_of(mesh, axis) * size, where, axes)
       && (where == NULL || digits_hold(base, mesh, axis, where, axes)))
     return true;
   struct gs_text a = { .arena = arena }, b = { .arena = arena };
