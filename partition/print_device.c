@@ -38,11 +38,62 @@ static int64_t peer(const struct gs_mesh *mesh, const struct gs_axis *axes, int 
   return gs_mesh_device(mesh, gs_mesh_with_part(mesh, axes, naxes, position, part));
 }
 
+/* Parts [*low, *high] hold what PART gets from PIECE of an exchange; false for nothing. */
+static bool piece_owners(const struct gs_program *program, const struct gs_step *step,
+                         const struct gs_exchange_piece *piece, int64_t part, int64_t *low,
+                         int64_t *high)
+{
+  int dim = step->attrs->device.dim;
+  int64_t block = program->steps[step->args[piece->operand]].type.dims[dim];
+  int64_t begin = step->attrs->device.scale * part + step->attrs->device.offset - piece->first;
+  int64_t end = begin + step->type.dims[dim] < piece->count ? begin + step->type.dims[dim]
+                                                            : piece->count;
+  int64_t from = begin <= 0 ? 0 : (begin + piece->divide - 1) / piece->divide;
+  if (block == 0 || end <= 0 || from > (end - 1) / piece->divide)
+    return false;
+  int64_t a = (piece->source + from * piece->step) / block;
+  int64_t b = (piece->source + (end - 1) / piece->divide * piece->step) / block;
+  *low = a < b ? a : b;
+  *high = a < b ? b : a;
+  return true;
+}
+
+static void exchange_peers(const struct gs_program *program, const struct gs_step *step,
+                           const struct gs_axis *axes, int naxes, int64_t position,
+                           struct gs_peers *peers)
+{
+  int64_t part = gs_mesh_part(program->mesh, axes, naxes, position), low, high;
+  for (int k = 0; k < step->attrs->device.npieces; k++) {
+    if (!piece_owners(program, step, &step->attrs->device.pieces[k], part, &low, &high))
+      continue;
+    for (int64_t q = low; q <= high && peers->count < GS_MOST_PEERS; q++) {
+      int64_t device = peer(program->mesh, axes, naxes, position, q);
+      bool known = q == part;
+      for (int i = 0; i < peers->count && !known; i++)
+        known = peers->devices[i] == device;
+      if (!known)
+        peers->devices[peers->count++] = peers->last = device;
+    }
+  }
+  peers->total = peers->count;
+}
+
 void gs_step_peers(const struct gs_program *program, const struct gs_step *step, int64_t position,
                    struct gs_peers *peers)
 {
   struct gs_axis axes[GS_STEP_AXES];
   int naxes = gs_step_axes(step, axes);
+  *peers = (struct gs_peers){ 0 };
+  if (step->op == GS_OP_EXCHANGE) {
+    exchange_peers(program, step, axes, naxes, position, peers);
+    return;
+  }
+  if (step->op == GS_OP_PERMUTE) {
+    int64_t source = gs_permute_source(step, program->mesh, position);
+    peers->total = peers->count = 1;
+    peers->last = peers->devices[0] = gs_mesh_device(program->mesh, source);
+    return;
+  }
   peers->total = gs_axes_size(axes, naxes);
   peers->count = peers->total < GS_MOST_PEERS ? (int)peers->total : GS_MOST_PEERS;
   for (int i = 0; i < peers->count; i++)
@@ -74,13 +125,9 @@ static void print_peers(struct gs_text *text, const struct gs_program *program,
                         const struct gs_step *s, int64_t position)
 {
   struct gs_peers peers;
-  if (s->op == GS_OP_PERMUTE) {
-    const struct gs_mesh *mesh = program->mesh;
-    gs_text_printf(text, "from %" PRId64,
-                   gs_mesh_device(mesh, gs_permute_source(s, mesh, position)));
-    return;
-  }
   gs_step_peers(program, s, position, &peers);
+  if (s->op == GS_OP_PERMUTE || s->op == GS_OP_EXCHANGE)
+    gs_text_add(text, peers.count > 0 ? "from " : "from none");
   int shown = peers.total > SHOWN_PEERS ? SHOWN_PEERS / 2 : peers.count;
   for (int i = 0; i < shown; i++)
     gs_text_printf(text, "%s%" PRId64, i > 0 ? " " : "", peers.devices[i]);

@@ -17,7 +17,8 @@ struct gs_peers {
   int count;
   int64_t devices[GS_MOST_PEERS], last;
 };
-/* The group of the device at POSITION in collective STEP, itself included. */
+/* The group of the device at POSITION in collective STEP, itself included; of an exchange and a
+ * permute those it gets something from. */
 void gs_step_peers(const struct gs_program *program, const struct gs_step *step, int64_t position,
                    struct gs_peers *peers);
 

@@ -2,6 +2,8 @@
  */
 #include <config.h>
 
+#include <string.h>
+
 #include "partition/print_parts.h"
 
 enum { MOST_HOPS = 4096, SHOWN_FIRST = 4, SHOWN_LAST = 3, MOST_CONFLICTS = 12 };
@@ -62,24 +64,36 @@ static void add_value(struct explainer *e, struct gs_text *text, int node, int d
   gs_text_printf(text, " dim %d", dim);
 }
 
-static void add_hop(struct explainer *e, struct gs_text *text, const struct hop *hop)
+/* The line only where it is another than that of the operator before, level 0 goes without saying. */
+static void add_hop(struct explainer *e, struct gs_text *text, const struct hop *hop,
+                    const char **previous)
 {
   const struct gs_node *through = node_at(e, hop->reason->node);
+  const char *place = gs_view_place(&e->view, through->span), *before = " (", *after = "";
   add_arrow(e, text, hop->reason->forward);
   gs_text_add(text, gs_op_info(through->op)->name);
   if (through->op == GS_OP_EINSUM)
     gs_text_printf(text, " %s", through->attrs->einsum.spec);
-  const char *place = gs_view_place(&e->view, through->span);
-  if (place != NULL)
-    gs_text_printf(text, " (line %s, level %d)", place, hop->reason->level);
+  if (place != NULL && strcmp(place, *previous) != 0) {
+    gs_text_printf(text, " (line %s", place);
+    before = ", ";
+    after = ")";
+    *previous = place;
+  }
+  if (hop->reason->level > 0) {
+    gs_text_printf(text, "%slevel %d", before, hop->reason->level);
+    after = ")";
+  }
+  gs_text_add(text, after);
 }
 
 static void add_chain(struct explainer *e, struct gs_text *text, int node, int dim)
 {
   const struct gs_reason *origin = trace_back(e, node, dim);
+  const char *previous = "";
   if (e->nhops == 0) {
     const char *place = gs_view_place(&e->view, node_at(e, node)->span);
-    gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated" : "nothing asks for more");
+    gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated" : "no annotation reaches it");
     if (place != NULL && origin->kind == GS_REASON_ANNOTATED)
       gs_text_printf(text, " (line %s)", place);
     return;
@@ -95,7 +109,7 @@ static void add_chain(struct explainer *e, struct gs_text *text, int node, int d
       i = SHOWN_LAST;
       continue;
     }
-    add_hop(e, text, &e->hops[i]);
+    add_hop(e, text, &e->hops[i], &previous);
   }
 }
 

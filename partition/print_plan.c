@@ -128,7 +128,10 @@ static void add_work(struct gs_writer *w, const struct gs_mesh *mesh,
 {
   struct gs_text line = gs_writer_text(w);
   const struct gs_profile *profile = gs_profile_of_mesh(mesh);
-  gs_print_count(&line, totals->flops);
+  if (totals->flops > 0)
+    gs_print_count(&line, totals->flops);
+  else
+    gs_text_add(&line, "no");
   gs_text_printf(&line, "%sFLOP a device", totals->flops < 9999.5 ? " " : "");
   add_share(&line, totals->flops, totals->whole_flops);
   gs_text_printf(&line, "%speak ", dot_between(w));

@@ -187,7 +187,7 @@ static void draw_titles(struct painter *p)
     struct gs_text title = gs_writer_text(&p->w);
     print_range(&title, p, p->columns.dim, p->columns.parts[c]);
     gs_text_add(&line, "  ");
-    add_padded(&line, gs_text_string(&title), p->cell + 1);
+    add_padded(&line, gs_text_string(&title), c < p->columns.count - 1 ? p->cell + 1 : 0);
   }
   gs_writer_line(&p->w, &line);
 }

@@ -70,5 +70,8 @@ void gs_print_seconds(struct gs_text *text, double seconds)
 void gs_print_percent(struct gs_text *text, double share)
 {
   double percent = 100 * share;
-  gs_text_printf(text, percent > 0 && percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
+  if (percent > 0 && percent < 0.05)
+    gs_text_add(text, "<0.1%");
+  else
+    gs_text_printf(text, percent > 0 && percent < 9.95 ? "%.1f%%" : "%.0f%%", percent);
 }

@@ -124,6 +124,22 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
     gs_text_printf(text, " for %s", gs_op_info(step->node->op)->name);
 }
 
+/* The column of types shows the shape; dims that are the last ones go without saying. */
+static void print_broadcast(struct gs_text *text, const struct gs_step *step,
+                            const struct gs_type *operand)
+{
+  int64_t dims[GS_MAX_RANK];
+  bool last = true;
+  for (int i = 0; i < operand->rank; i++) {
+    dims[i] = step->attrs->broadcast.dims[i];
+    last = last && dims[i] == step->type.rank - operand->rank + i;
+  }
+  if (last)
+    return;
+  gs_text_add(text, ", dims=");
+  gs_print_dims(text, dims, operand->rank);
+}
+
 void gs_view_operation(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
 {
   const struct gs_op_info *info = gs_op_info(step->op);
@@ -142,6 +158,8 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
     gs_view_where(text, view, step);
   else if (step->op == GS_OP_IOTA)
     gs_text_printf(text, " dim=%d", step->attrs->iota.dim);
+  else if (step->op == GS_OP_BROADCAST)
+    print_broadcast(text, step, &view->program->steps[step->args[0]].type);
   else if (step->op != GS_OP_RESHAPE && step->op != GS_OP_CONVERT)
     gs_print_attributes(text, step->op, step->attrs,
                         step->nargs > 0 ? &view->program->steps[step->args[0]].type : NULL,

@@ -350,7 +350,7 @@ START_TEST(show_draws_a_grid)
   layer_init(&l, "x=2 y=4", "8,128,512");
   l.options.unicode = false;
   gs_print_show(&l.text, l.plan, &l.options);
-  expect(&l, "        0:128     128:256   256:384   384:512 \n"
+  expect(&l, "        0:128     128:256   256:384   384:512\n"
              "      +---------+---------+---------+---------+\n"
              "  0:4 | 0       | 1       | 2       | 3       |\n"
              "      +---------+---------+---------+---------+\n"
