@@ -3,10 +3,53 @@
 # Everything but main.c, repl*.c and line*.c is in the library.
 
 libgspmd_la_SOURCES += \
-  %D%/prelude.h
+  %D%/annotation.c \
+  %D%/annotation.h \
+  %D%/api.c \
+  %D%/argument.c \
+  %D%/ask.h \
+  %D%/builtin.c \
+  %D%/builtin.h \
+  %D%/call.c \
+  %D%/command.c \
+  %D%/command.h \
+  %D%/compare.c \
+  %D%/complete.c \
+  %D%/edit.c \
+  %D%/eval.c \
+  %D%/eval.h \
+  %D%/functions_ask.c \
+  %D%/functions_list.c \
+  %D%/functions_math.c \
+  %D%/functions_shape.c \
+  %D%/functions_sharding.c \
+  %D%/functions_source.c \
+  %D%/functions_text.c \
+  %D%/help.c \
+  %D%/help.h \
+  %D%/inputs.c \
+  %D%/operate.c \
+  %D%/plans.c \
+  %D%/plans.h \
+  %D%/prelude.h \
+  %D%/regex.h \
+  %D%/report.c \
+  %D%/report.h \
+  %D%/scope.c \
+  %D%/scope.h \
+  %D%/session.c \
+  %D%/session.h \
+  %D%/settings.c \
+  %D%/settings.h \
+  %D%/subscript.c \
+  %D%/value.c \
+  %D%/value.h \
+  %D%/words.c
 
 # The library's part that is written in the language itself.
-prelude_files =
+prelude_files = \
+  %D%/prelude/layers.gsl \
+  %D%/prelude/reductions.gsl
 EXTRA_DIST += build-aux/embed.sh $(prelude_files)
 nodist_libgspmd_la_SOURCES += %D%/prelude_data.c
 CLEANFILES += %D%/prelude_data.c
@@ -14,7 +57,14 @@ CLEANFILES += %D%/prelude_data.c
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(AM_V_GEN)$(SHELL) $(srcdir)/build-aux/embed.sh $(srcdir) $(prelude_files) > $@.tmp && mv $@.tmp $@
 
-EXTRA_PROGRAMS += gspmd
-gspmd_SOURCES =
+bin_PROGRAMS += gspmd
+gspmd_SOURCES = \
+  %D%/line.c \
+  %D%/line.h \
+  %D%/main.c \
+  %D%/main_options.c \
+  %D%/main_options.h \
+  %D%/repl.c \
+  %D%/repl.h
 gspmd_CPPFLAGS = $(AM_CPPFLAGS) $(READLINE_CFLAGS)
 gspmd_LDADD = libgspmd.la $(READLINE_LIBS)
