@@ -196,17 +196,14 @@ static bool path_from(struct gs_resharder *r, struct search *s, int goal, struct
   return true;
 }
 
-/* Gather everything and cut it anew: always there, never cheap. */
-static bool path_by_replication(struct gs_resharder *r, struct search *s, struct gs_path *path)
+/* From, to MIDDLE, to: two paths put together. */
+static bool path_through(struct gs_resharder *r, const struct gs_layout_problem *p,
+                         const struct gs_sharding *middle, struct gs_path *path)
 {
-  struct gs_layout replicated = s->problem.start;
-  struct gs_layout_problem half = s->problem;
-  gs_layout_replicate(&s->problem, &replicated);
-  const struct gs_sharding *middle = gs_layout_sharding(&half, r->table, &replicated);
-  if (middle == NULL || middle == s->problem.from || middle == s->problem.to)
+  if (middle == NULL || middle == p->from || middle == p->to)
     return false;
-  const struct gs_path *a = gs_reshard_path(r, s->problem.from, middle, &s->problem.type);
-  const struct gs_path *b = gs_reshard_path(r, middle, s->problem.to, &s->problem.type);
+  const struct gs_path *a = gs_reshard_path(r, p->from, middle, &p->type);
+  const struct gs_path *b = gs_reshard_path(r, middle, p->to, &p->type);
   if (a == NULL || b == NULL)
     return false;
   struct gs_move *moves = GS_NEW_ARRAY(r->arena, struct gs_move, a->nmoves + b->nmoves);
@@ -215,30 +212,53 @@ static bool path_by_replication(struct gs_resharder *r, struct search *s, struct
   memcpy(moves, a->moves, (size_t)a->nmoves * sizeof *moves);
   memcpy(moves + a->nmoves, b->moves, (size_t)b->nmoves * sizeof *moves);
   *path = (struct gs_path){ a->nmoves + b->nmoves, moves, a->bytes + b->bytes, a->cost + b->cost,
-                            true };
+                            a->fallback || b->fallback };
   return true;
 }
 
-/* Search over the atoms of both sides; WIDE: of the whole mesh.  PATH is set when found. */
+/* Gather everything and cut it anew: always there, never cheap. */
+static bool path_by_replication(struct gs_resharder *r, const struct gs_layout_problem *p,
+                                struct gs_path *path)
+{
+  struct gs_layout replicated = p->start;
+  gs_layout_replicate(p, &replicated);
+  path->fallback = path_through(r, p, gs_layout_sharding(p, r->table, &replicated), path);
+  return path->fallback;
+}
+
+/* Partial sums cannot become partial maxima but by being summed first. */
+static bool path_by_reduction(struct gs_resharder *r, const struct gs_layout_problem *p,
+                              struct gs_path *path)
+{
+  struct gs_layout whole = p->start;
+  whole.partial = 0;
+  return path_through(r, p, gs_layout_sharding(p, r->table, &whole), path);
+}
+
+/* The cheapest path over the atoms that CUT gives. */
 static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
-                        const struct gs_sharding *to, const struct gs_type *type, bool wide,
-                        struct gs_path *path)
+                        const struct gs_sharding *to, const struct gs_type *type,
+                        enum gs_layout_cut cut, struct gs_path *path)
 {
   struct search *s = GS_NEW(r->scratch, struct search);
   if (s == NULL)
     return false;
   s->arena = r->scratch;
-  if (!gs_layout_problem(&s->problem, from, to, type, wide) || !search_start(s, &s->problem.start))
+  if (!gs_layout_problem(&s->problem, from, to, type, cut))
+    return false;
+  if (from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind)
+    return cut == GS_CUT_SIDES && path_by_reduction(r, &s->problem, path);
+  if (!search_start(s, &s->problem.start))
     return false;
   s->goal = s->problem.goal;
   int goal = search_run(s);
   if (goal >= 0)
     return path_from(r, s, goal, path);
-  return !wide && !s->failed && path_by_replication(r, s, path);
+  return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, &s->problem, path);
 }
 
-/* Moves between dims or devices may be cheaper while the tensor is cut further. */
-static bool wider_may_help(const struct gs_path *path)
+/* Moves between dims or devices may be cheaper while the tensor is cut otherwise. */
+static bool finer_may_help(const struct gs_path *path)
 {
   bool exchanges = false;
   for (int i = 0; i < path->nmoves; i++)
@@ -250,14 +270,15 @@ static bool wider_may_help(const struct gs_path *path)
 static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
                       const struct gs_sharding *to, const struct gs_type *type, struct gs_path *path)
 {
-  struct gs_path wide = { 0 };
   if (from == to)
     return true;
-  if (!search_path(r, from, to, type, false, path))
+  if (!search_path(r, from, to, type, GS_CUT_SIDES, path))
     return false;
-  if (wider_may_help(path) && search_path(r, from, to, type, true, &wide)
-      && wide.cost < path->cost - 1e-9)
-    *path = wide;
+  for (enum gs_layout_cut cut = GS_CUT_MESH; cut <= GS_CUT_PRIMES && finer_may_help(path); cut++) {
+    struct gs_path other = { 0 };
+    if (search_path(r, from, to, type, cut, &other) && other.cost < path->cost - 1e-9)
+      *path = other;
+  }
   return true;
 }
 

@@ -61,20 +61,32 @@ static bool to_layout(const struct gs_layout_problem *p, const struct gs_shardin
   return n >= 0;
 }
 
-static bool add_unused_axes(struct gs_layout_problem *p, const struct gs_mesh *mesh)
+/* Cut further than the sides ask for; false when that gives nothing new or too much. */
+static bool cut_finer(struct gs_layout_problem *p, const struct gs_mesh *mesh, enum gs_layout_cut cut)
 {
-  enum { WIDE_ATOMS = 5 };
+  enum { FINE_ATOMS = 5 };
   int before = p->atoms.count;
   for (int a = 0; a < mesh->naxes; a++) {
     struct gs_axis whole = gs_axis_whole(mesh, a);
-    if (!gs_atoms_add(&p->atoms, &whole, 1))
+    if (cut == GS_CUT_MESH && !gs_atoms_add(&p->atoms, &whole, 1))
       return false;
   }
-  return p->atoms.count > before && p->atoms.count <= WIDE_ATOMS;
+  for (int a = 0; cut == GS_CUT_PRIMES && a < p->atoms.count; a++) {
+    struct gs_axis atom = p->atoms.items[a];
+    int64_t prime = 2;
+    while (atom.size % prime != 0 && prime * prime <= atom.size)
+      prime++;
+    if (atom.size % prime == 0 && atom.size != prime) {
+      atom.size = prime;
+      if (!gs_atoms_add(&p->atoms, &atom, 1))
+        return false;
+    }
+  }
+  return p->atoms.count > before && p->atoms.count <= FINE_ATOMS;
 }
 
 bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *from,
-                       const struct gs_sharding *to, const struct gs_type *type, bool wide)
+                       const struct gs_sharding *to, const struct gs_type *type, enum gs_layout_cut cut)
 {
   *p = (struct gs_layout_problem){ .type = *type, .from = from, .to = to,
                                    .element = gs_dtype_size(type->dtype) };
@@ -86,7 +98,7 @@ bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *fr
     if (!gs_atoms_add(&p->atoms, both[k]->partial, both[k]->npartial))
       return false;
   }
-  if (wide && !add_unused_axes(p, from->mesh))
+  if (cut != GS_CUT_SIDES && !cut_finer(p, from->mesh, cut))
     return false;
   return to_layout(p, from, &p->start) && to_layout(p, to, &p->goal);
 }

@@ -36,10 +36,16 @@ struct gs_layout_move {
 
 typedef void gs_layout_sink(void *user, const struct gs_layout *to, const struct gs_layout_move *move);
 
-/* WIDE: also atoms of mesh axes that neither side uses: cutting by one for a while can make the moves
- * between cheaper.  False when the two cannot be cut into (few enough) atoms. */
+/* How finely a problem is cut; finer cuts find cheaper ways and take longer. */
+enum gs_layout_cut {
+  GS_CUT_SIDES,                        /* at the boundaries of both sides */
+  GS_CUT_MESH,                         /* and the mesh's other axes: to cut by one for a while */
+  GS_CUT_PRIMES                        /* and every axis into its prime factors */
+};
+
+/* False when the two cannot be cut into (few enough) atoms. */
 bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *from,
-                       const struct gs_sharding *to, const struct gs_type *type, bool wide);
+                       const struct gs_sharding *to, const struct gs_type *type, enum gs_layout_cut cut);
 uint32_t gs_layout_hash(const struct gs_layout *layout);
 bool gs_layout_equal(const struct gs_layout *a, const struct gs_layout *b);
 const struct gs_sharding *gs_layout_sharding(const struct gs_layout_problem *p,

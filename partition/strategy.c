@@ -373,31 +373,35 @@ static void add_variants(struct search *s, struct assignment *as)
     add_strategy(s, as);
 }
 
-static void finish_assignment(struct search *s, int first)
+/* The atoms assigned to factor F, major to minor. */
+static void order_factor(const struct search *s, int f, int first, struct gs_axis_list *axes)
 {
-  struct assignment as;
-  as.flat = NULL;
-  as.partial.count = 0;
-  for (int f = 0; f < s->r->rule->nfactors; f++)
-    as.factor[f].count = 0;
   int order[MAX_ATOMS], n = 0;
   for (int a = 0; a < s->atoms.count; a++) {
-    if (s->assigned[a] == PARTIAL)
-      gs_axis_list_add(&as.partial, s->atoms.items[a]);
-    if (s->assigned[a] < 0)
+    if (s->assigned[a] != f)
       continue;
     int at = n++;
-    while (at > 0 && s->assigned[order[at - 1]] == s->assigned[a]
-           && before(s, s->assigned[a], a, order[at - 1], first)) {
+    while (at > 0 && before(s, f, a, order[at - 1], first)) {
       order[at] = order[at - 1];
       at--;
     }
     order[at] = a;
   }
+  axes->count = 0;
+  for (int i = 0; i < n; i++)
+    gs_axis_list_add(axes, s->atoms.items[order[i]]);
+}
+
+static void finish_assignment(struct search *s, int first)
+{
+  struct assignment as;
+  as.flat = NULL;
+  as.partial.count = 0;
+  for (int a = 0; a < s->atoms.count; a++)
+    if (s->assigned[a] == PARTIAL)
+      gs_axis_list_add(&as.partial, s->atoms.items[a]);
   for (int f = 0; f < s->r->rule->nfactors; f++)
-    for (int i = 0; i < n; i++)
-      if (s->assigned[order[i]] == f)
-        gs_axis_list_add(&as.factor[f], s->atoms.items[order[i]]);
+    order_factor(s, f, first, &as.factor[f]);
   add_variants(s, &as);
 }
 
