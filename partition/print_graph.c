@@ -224,17 +224,41 @@ static void add_row(struct grapher *g, struct gs_table *table, const struct gs_n
                                 place);
 }
 
+/* The devices in order as nested lists, from position *NEXT on. */
+static void print_order(struct gs_text *text, const struct gs_mesh *mesh, int axis, int64_t *next)
+{
+  if (axis == mesh->naxes) {
+    gs_text_printf(text, "%" PRId64, mesh->order[(*next)++]);
+    return;
+  }
+  gs_text_add(text, "[");
+  for (int64_t i = 0; i < mesh->axes[axis].size; i++) {
+    gs_text_add(text, i > 0 ? ", " : "");
+    print_order(text, mesh, axis + 1, next);
+  }
+  gs_text_add(text, "]");
+}
+
+static void print_mesh(struct gs_text *text, const struct gs_mesh *mesh)
+{
+  int64_t sizes[GS_MESH_MAX_AXES], next = 0;
+  gs_text_add(text, "mesh(");
+  for (int i = 0; i < mesh->naxes; i++)
+    sizes[i] = mesh->axes[i].size;
+  if (!mesh->anonymous)
+    gs_mesh_print(text, mesh);
+  else if (mesh->order != NULL && mesh->ndevices <= MOST_LITERALS)
+    print_order(text, mesh, 0, &next);
+  else
+    gs_print_dims(text, sizes, mesh->naxes);
+  gs_text_add(text, ")");
+}
+
 static void add_mesh(struct grapher *g, struct gs_table *table)
 {
   const char **row = gs_table_row(table);
-  const struct gs_mesh *mesh = g->plan->mesh;
   struct gs_text line = gs_writer_text(&g->w);
-  gs_text_add(&line, mesh->anonymous ? "mesh([" : "mesh(");
-  for (int i = 0; mesh->anonymous && i < mesh->naxes; i++)
-    gs_text_printf(&line, "%s%" PRId64, i > 0 ? ", " : "", mesh->axes[i].size);
-  if (!mesh->anonymous)
-    gs_mesh_print(&line, mesh);
-  gs_text_add(&line, mesh->anonymous ? "])" : ")");
+  print_mesh(&line, g->plan->mesh);
   if (row != NULL)
     row[STATEMENT] = gs_text_string(&line);
 }

@@ -109,9 +109,7 @@ static void add_sends(struct gs_writer *w, const struct gs_program_totals *total
 /* "1/8 of the whole", "all of it", "31% of the whole" */
 static void add_share(struct gs_text *line, double flops, double whole)
 {
-  double ratio = flops > 0 ? whole / flops : 1;
-  if (flops <= 0)
-    return;
+  double ratio = whole / flops;
   if (fabs(ratio - 1) < 0.005) {
     gs_text_add(line, ", all of it");
   } else if (ratio > 1 && fabs(ratio - round(ratio)) < 0.005 * ratio) {
@@ -128,12 +126,13 @@ static void add_work(struct gs_writer *w, const struct gs_mesh *mesh,
 {
   struct gs_text line = gs_writer_text(w);
   const struct gs_profile *profile = gs_profile_of_mesh(mesh);
-  if (totals->flops > 0)
+  if (totals->flops > 0) {
     gs_print_count(&line, totals->flops);
-  else
-    gs_text_add(&line, "no");
-  gs_text_printf(&line, "%sFLOP a device", totals->flops < 9999.5 ? " " : "");
-  add_share(&line, totals->flops, totals->whole_flops);
+    gs_text_printf(&line, "%sFLOP a device", totals->flops < 9999.5 ? " " : "");
+    add_share(&line, totals->flops, totals->whole_flops);
+  } else {
+    gs_text_add(&line, "no FLOPs");
+  }
   gs_text_printf(&line, "%speak ", dot_between(w));
   gs_print_bytes(&line, (double)totals->peak_memory);
   gs_text_add(&line, dot_between(w));

@@ -30,15 +30,27 @@ static void add_name(struct gs_view *view, int step, const char *name)
   *names = *names == NULL ? name : gs_arena_printf(view->arena, "%s, %s", *names, name);
 }
 
+/* The first step that holds a node's value has its name; another layout of it later has not. */
 static void name_steps(struct gs_view *view)
 {
   const struct gs_program *p = view->program;
+  int top = 0;
   for (int i = 0; i < p->nsteps; i++)
-    if (p->steps[i].is_value || p->steps[i].op == GS_OP_SHARD)
-      add_name(view, i, p->steps[i].node->name);
-  for (int i = 0; i < p->noutputs; i++)
+    top = p->steps[i].node->id > top ? p->steps[i].node->id : top;
+  bool *named = GS_NEW_ARRAY(view->arena, bool, top + 1);
+  for (int i = 0; i < p->nsteps && named != NULL; i++) {
+    const struct gs_step *s = &p->steps[i];
+    if (named[s->node->id] || !(s->is_value || s->op == GS_OP_SHARD))
+      continue;
+    named[s->node->id] = true;
+    add_name(view, i, s->node->name);
+  }
+  for (int i = 0; i < p->noutputs; i++) {
+    /* The output may be a whole expression. */
+    const char *name = p->outputs[i].name;
     if (view->names[behind(view, p->outputs[i].step)] == NULL)
-      add_name(view, p->outputs[i].step, p->outputs[i].name);
+      add_name(view, p->outputs[i].step, gs_paint_width(name) <= WIDEST_NAME ? name : "out");
+  }
 }
 
 static void number_steps(struct gs_view *view)
@@ -65,6 +77,9 @@ bool gs_view_make(struct gs_view *view, struct gs_arena *arena, const struct gs_
   view->names = GS_NEW_ARRAY(arena, const char *, p->nsteps + 1);
   if (view->numbers == NULL || view->names == NULL)
     return false;
+  for (int i = p->nsteps - 1; i >= 0 && view->home == NULL; i--)
+    if (p->steps[i].node->span.source != NULL)
+      view->home = p->steps[i].node->span.source->name;
   if (p->noutputs > 0 && p->outputs[0].node->span.source != NULL)
     view->home = p->outputs[0].node->span.source->name;
   name_steps(view);
