@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "partition/axes.h"
+
 enum { CANDIDATES = 8, ROUNDS = 2 };
 
 struct value {
@@ -115,12 +117,10 @@ static bool is_finer(const struct gs_sharding *sh, const struct gs_sharding *bas
   return sh->npartial == 0;
 }
 
-static bool divides(const struct gs_sharding *sh, const struct gs_type *type)
+/* An output nobody annotated is not left mostly padding. */
+static bool pads_little(const struct gs_sharding *sh, const struct gs_type *type)
 {
-  for (int i = 0; i < sh->rank; i++)
-    if (type->dims[i] % gs_sharding_parts(sh, i) != 0)
-      return false;
-  return true;
+  return gs_sharding_padding(sh, type) <= 0.125;
 }
 
 static bool is_candidate(const struct state *s, int id, const struct gs_sharding *sh, bool linear)
@@ -130,7 +130,7 @@ static bool is_candidate(const struct state *s, int id, const struct gs_sharding
   if (s->completed_only || s->r->fixed[id])
     return false;
   if (s->r->output[id])
-    return is_finer(sh, completed) && divides(sh, type);
+    return is_finer(sh, completed) && pads_little(sh, type);
   if (sh->npartial > 0 && !linear)
     return false;
   return local_bytes(sh, type) <= 8 * local_bytes(completed, type) + (1 << 20);
@@ -247,6 +247,40 @@ static bool make_strategies(struct state *s, int id)
   return true;
 }
 
+/* SH with its partial sums scattered over dim I; NULL where that would pad. */
+static const struct gs_sharding *scattered(const struct state *s, const struct gs_sharding *sh, int i,
+                                           const struct gs_type *type)
+{
+  struct gs_dim_sharding dims[GS_MAX_RANK];
+  struct gs_axis_list axes;
+  memcpy(dims, sh->dims, (size_t)sh->rank * sizeof dims[0]);
+  gs_axis_list_set(&axes, dims[i].axes, dims[i].naxes);
+  for (int k = 0; k < sh->npartial; k++)
+    gs_axis_list_add(&axes, sh->partial[k]);
+  if (dims[i].block != 0 || type->dims[i] == 0 || type->dims[i] % gs_axis_list_size(&axes) != 0)
+    return NULL;
+  dims[i].naxes = axes.count;
+  dims[i].axes = axes.items;
+  return gs_sharding_make(s->r->table, sh->mesh, sh->rank, dims, NULL, 0, GS_OP_SUM);
+}
+
+/* What strategies produce, and where that is partial also each way to scatter it, are candidates. */
+static void add_candidates(struct state *s, int id, const double *base)
+{
+  struct value *v = &s->values[id];
+  bool linear = users_are_linear(s, id);
+  int ignored;
+  for (int t = 0; t < v->nstrategies; t++) {
+    const struct gs_sharding *produced = v->strategies[t].produced;
+    for (int i = -1; i < (produced->npartial > 0 ? produced->rank : 0); i++) {
+      const struct gs_sharding *sh =
+          i < 0 ? produced : scattered(s, produced, i, &s->nodes[id]->type);
+      if (sh != NULL && sh != v->candidates[0] && is_candidate(s, id, sh, linear))
+        insert_candidate(v, sh, candidate_cost(s, id, sh, base, &ignored));
+    }
+  }
+}
+
 static bool forward(struct state *s, int id)
 {
   const struct gs_node *node = s->nodes[id];
@@ -270,12 +304,8 @@ static bool forward(struct state *s, int id)
       base[t] += operand_cost(s, node->args[a]->id, v->strategies[t].required[a]);
   }
   v->best[0] = candidate_cost(s, id, v->candidates[0], base, &ignored);
-  bool linear = users_are_linear(s, id);
-  for (int t = 0; t < v->nstrategies; t++) {
-    const struct gs_sharding *sh = v->strategies[t].produced;
-    if (sh != v->candidates[0] && is_candidate(s, id, sh, linear))
-      insert_candidate(v, sh, candidate_cost(s, id, sh, base, &ignored));
-  }
+  if (!s->completed_only && !s->r->fixed[id])
+    add_candidates(s, id, base);
   return true;
 }
 

@@ -159,9 +159,12 @@ static void split_group(struct draft *d, struct gs_flat_group g)
   int64_t left = i < g.from_end ? in[i] : 1, right = j < g.to_end ? out[j] : 1;
   while (i < g.from_end && j < g.to_end) {
     int64_t size = common_divisor(left, right);
-    if (size == 1 && left != 1 && right != 1)
+    if (size == 1 && left != 1 && right != 1) {
+      put(&d->arg[0][i], add_factor(d, GS_FACTOR_OPAQUE, left, 0));
+      put(&d->result[j], add_factor(d, GS_FACTOR_OPAQUE, right, 0));
       break;
-    if (size > 1 && d->nfactors < GS_MAX_FACTORS) {
+    }
+    if (size > 1) {
       int f = add_factor(d, GS_FACTOR_PASS, size, 0);
       put(&d->arg[0][i], f);
       put(&d->result[j], f);

@@ -109,7 +109,8 @@ static void collect_places(struct search *s)
       for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++) {
         axes_on_factor(rule, &value->dims[i], &sh->dims[i], j, &axes);
         int n = gs_atoms_of(&s->atoms, axes.items, axes.count, numbers);
-        for (int t = 0; t < n; t++)
+        bool opaque = rule->factors[value->dims[i].factors[j]].kind == GS_FACTOR_OPAQUE;
+        for (int t = 0; t < n && !opaque; t++)
           s->places[numbers[t]] |= 1ull << value->dims[i].factors[j];
       }
     if (value == &rule->result || sh->npartial == 0 || !passes_partial(s->r->node, sh->partial_kind))
@@ -450,7 +451,9 @@ static void assign_as_source(struct search *s, int k, struct assignment *as)
   as->masked = 0;
   for (int i = 0; i < value->rank; i++)
     for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++)
-      axes_on_factor(s->r->rule, &value->dims[i], &sh->dims[i], j, &as->factor[value->dims[i].factors[j]]);
+      if (s->r->rule->factors[value->dims[i].factors[j]].kind != GS_FACTOR_OPAQUE)
+        axes_on_factor(s->r->rule, &value->dims[i], &sh->dims[i], j,
+                       &as->factor[value->dims[i].factors[j]]);
 }
 
 /* Reshapes whose cut dim does not fall into factors: each part keeps its run of elements. */
