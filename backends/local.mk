@@ -26,6 +26,8 @@ libgspmd_cpu_la_CFLAGS = $(AM_CFLAGS) $(GS_OPTIMIZE_LOOPS) $(LOOP_CFLAGS)
 libgspmd_cpu_la_LDFLAGS = $(SANITIZE_CFLAGS)
 libgspmd_cpu_la_SOURCES = \
   %D%/cpu/cpu.c \
+  %D%/cpu/einsum.c \
+  %D%/cpu/kernel.h \
   %D%/cpu/memory.c \
   %D%/cpu/memory.h \
   %D%/cpu/pool.c \

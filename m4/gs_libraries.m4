@@ -6,6 +6,9 @@ AC_DEFUN([GS_CHECK_ONEDNN], [
   AC_CHECK_HEADER([dnnl.h], [], [AC_MSG_ERROR([oneDNN is needed (Debian: libdnnl-dev)])])
   AC_CHECK_LIB([dnnl], [dnnl_sgemm], [DNNL_LIBS=-ldnnl],
     [AC_MSG_ERROR([oneDNN does not link (Debian: libdnnl-dev)])])
+  dnl oneDNN's threads are OpenMP's: our pool's threads tell it to use one each.
+  AC_CHECK_LIB([gomp], [omp_set_num_threads], [DNNL_LIBS="$DNNL_LIBS -lgomp"],
+    [AC_MSG_ERROR([the OpenMP runtime libgomp is needed (it comes with gcc)])])
   LIBS=$gs_saved_LIBS
   AC_SUBST([DNNL_LIBS])])
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/kernel.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/pool.h"
 #include "backends/device.h"
@@ -25,6 +26,7 @@ struct gs_executable {
   size_t bytes;
   struct gs_tensor **whole;            /* by step: the whole tensor of an input or constant */
   int *segments, nsegments;            /* first step of each, and the end */
+  struct gs_cpu_kernel **kernels;      /* by step: NULL where the reference function serves */
 };
 
 /* What one call of run shares with the tasks. */
@@ -75,7 +77,17 @@ static void run_operator(const struct gs_executable *e, int index, int64_t posit
   free(more);
 }
 
-static void run_step(const struct gs_executable *e, int index, int64_t position)
+static void run_kernel(const struct gs_executable *e, int index, int64_t position, int thread)
+{
+  enum { MOST = 64 };
+  const struct gs_cpu_kernel *kernel = e->kernels[index];
+  const void *args[MOST];
+  for (int a = 0; a < kernel->nargs && a < MOST; a++)
+    args[a] = address(e, kernel->args[a], position);
+  kernel->run(kernel, args, address(e, index, position), position, thread);
+}
+
+static void run_step(const struct gs_executable *e, int index, int64_t position, int thread)
 {
   const struct gs_step *step = &e->program->steps[index];
   if (e->buffers.alias[index] != index || e->buffers.offset[index] < 0)
@@ -88,6 +100,8 @@ static void run_step(const struct gs_executable *e, int index, int64_t position)
     struct reading reading = { e, step };
     gs_device_run(&(struct gs_device_call){ e->program, step, position, address(e, index, position),
                                             read_operand, &reading });
+  } else if (e->kernels[index] != NULL) {
+    run_kernel(e, index, position, thread);
   } else {
     run_operator(e, index, position);
   }
@@ -96,11 +110,10 @@ static void run_step(const struct gs_executable *e, int index, int64_t position)
 static void run_segment(void *user, int64_t position, int thread)
 {
   struct running *r = user;
-  (void)thread;
   for (int i = r->begin; i < r->end; i++) {
     if (r->e->host.interrupt != NULL && *r->e->host.interrupt)
       return;
-    run_step(r->e, i, position);
+    run_step(r->e, i, position, thread);
   }
 }
 
@@ -170,6 +183,10 @@ static void release(struct gs_executable *e)
   if (e == NULL)
     return;
   gs_pool_free(e->pool);
+  for (int i = 0; e->kernels != NULL && i < e->program->nsteps; i++)
+    if (e->kernels[i] != NULL)
+      e->kernels[i]->release(e->kernels[i]);
+  free(e->kernels);
   gs_buffers_free(&e->buffers);
   if (e->memory != NULL)
     gs_budget_give(e->host.budget, e->bytes);
@@ -177,6 +194,15 @@ static void release(struct gs_executable *e)
   free(e->whole);
   free(e->segments);
   free(e);
+}
+
+static void make_kernels(struct gs_executable *e)
+{
+  int nthreads = gs_pool_threads(e->pool);
+  bool alone = e->program->mesh->ndevices == 1;
+  for (int i = 0; i < e->program->nsteps; i++)
+    if (e->program->steps[i].op == GS_OP_EINSUM)
+      e->kernels[i] = gs_cpu_einsum_new(e->program, i, nthreads, alone);
 }
 
 static struct gs_executable *compile(const struct gs_host *host, const struct gs_plan *plan)
@@ -187,9 +213,11 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
   e->host = *host;
   e->program = plan->program;
   e->whole = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_tensor *));
+  e->kernels = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_cpu_kernel *));
   e->pool = gs_pool_new(host->nthreads);
-  if (e->whole != NULL && e->pool != NULL && find_segments(e)
+  if (e->whole != NULL && e->kernels != NULL && e->pool != NULL && find_segments(e)
       && gs_buffers_plan(plan->program, &e->buffers)) {
+    make_kernels(e);
     if (allocate(e))
       return e;
   } else {
