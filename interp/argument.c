@@ -16,7 +16,7 @@ bool gs_arg_given(const struct gs_call *call, int i)
 bool gs_arg_wrong(struct gs_call *call, int i, const char *wanted)
 {
   const struct gs_parameter *parameter = &call->parameters[i];
-  gs_session_fail(call->session, call->args[i].span, "%s: %.*s is %s, not %s",
+  gs_session_fail(call->session, call->args[i].span, "%s: %.*s must be %s, not %s",
                   call->builtin->name, parameter->length, parameter->name, wanted,
                   gs_value_describe(call->session->values, call->args[i].value));
   if (call->builtin->usage[0] != '\0')

@@ -112,7 +112,7 @@ struct nearest {
 static struct nearest nearest_start(const char *wanted)
 {
   size_t length = strlen(wanted);
-  return (struct nearest){ .wanted = wanted, .distance = length <= 2 ? 2 : length <= 5 ? 3 : 4 };
+  return (struct nearest){ .wanted = wanted, .distance = length <= 4 ? 2 : length <= 7 ? 3 : 4 };
 }
 
 static void nearest_offer(struct nearest *nearest, const char *name)

@@ -87,7 +87,8 @@ static bool unknown_argument(const struct supply *supply, int i, const char *cal
                              const char *const *names, int count)
 {
   const char *name = supply_name(supply, i);
-  gs_session_fail(supply->s, supply_span(supply, i), "%s has no argument \"%s\"", callee, name);
+  gs_session_fail(supply->s, gs_eval_span(supply->s, supply_ast(supply, i)),
+                  "%s has no argument \"%s\"", callee, name);
   const char *nearest = gs_nearest(name, names, (size_t)count);
   if (nearest != NULL) {
     gs_hint(&supply->s->diagnostics, "did you mean %s=?", nearest);
@@ -187,8 +188,12 @@ static bool run_body(struct gs_session *s, struct gs_span at, const struct gs_fu
     *out = s->returned;
     return true;
   }
-  if (!ok && !s->interrupted && !function->library && s->notes < MAX_CALL_NOTES) {
+  if (!ok && !s->interrupted && function->library && call_site.source == NULL)
+    gs_note(&s->diagnostics, (struct gs_span){ 0 }, "inside %s", function_name(function));
+  bool seen = s->notes > 0 && s->noted.source == at.source && s->noted.begin == at.begin;
+  if (!ok && !s->interrupted && !function->library && !seen && s->notes < MAX_CALL_NOTES) {
     s->notes++;
+    s->noted = at;
     gs_note(&s->diagnostics, at, "in this call of %s", function_name(function));
   }
   return ok;

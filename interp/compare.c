@@ -48,7 +48,16 @@ static double element_difference(enum gs_dtype dtype, const struct gs_tensor *va
   return d;
 }
 
-struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_tensor *reference)
+double gs_tolerance(const struct gs_program *program)
+{
+  double tolerance = 0;
+  for (int i = 0; i < program->nsteps; i++)
+    tolerance = fmax(tolerance, tolerance_of(program->steps[i].type.dtype));
+  return tolerance;
+}
+
+struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_tensor *reference,
+                                double tolerance)
 {
   struct gs_comparison result = { .equal = true, .wrong = -1 };
   enum gs_dtype dtype = reference->type.dtype;
@@ -59,8 +68,8 @@ struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_t
     if (isfinite(x) && x > magnitude)
       magnitude = x;
   }
-  double tolerance = tolerance_of(dtype);
-  double bound = tolerance * (1 + magnitude);
+  bool exact = gs_dtype_is_integer(dtype) || dtype == GS_DTYPE_PRED;
+  double bound = exact ? 0 : tolerance * (1 + magnitude);
   for (int64_t i = 0; i < n; i++) {
     double d = element_difference(dtype, value, reference, i);
     if (d > result.largest)

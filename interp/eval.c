@@ -509,6 +509,7 @@ bool gs_eval_statement(struct gs_session *s, struct gs_ast *statement)
   if (outermost) {
     s->stack_base = (uintptr_t)__builtin_frame_address(0);
     s->steps_taken = 0;
+    s->notes = 0;
     s->interrupted = false;
   }
   bool ok = run_statement(s, statement);

@@ -236,9 +236,10 @@ bool gs_ask_check(struct gs_session *s, const struct gs_outputs *outputs)
   struct gs_tensor **values = values_for(s, outputs), **references = values_for(s, outputs);
   if (values == NULL || references == NULL || !gs_plans_run(s, entry, values))
     return false;
+  double tolerance = gs_tolerance(entry->plan->program);
   bool ok = gs_plans_reference(s, entry, references);
   for (int i = 0; ok && i < outputs->count; i++) {
-    struct gs_comparison comparison = gs_compare(values[i], references[i]);
+    struct gs_comparison comparison = gs_compare(values[i], references[i], tolerance);
     s->failures += !comparison.equal;
     ok = gs_report_check(s, outputs->names[i], values[i], references[i], &comparison);
   }

@@ -8,7 +8,7 @@
 #include "interp/annotation.h"
 #include "interp/eval.h"
 
-/* mesh(m) and mesh([2, 4]) and mesh([[0, 1], [3, 2]]): sizes, or the devices' order. */
+/* mesh(8), mesh([2, 4]) and mesh([[0, 1], [3, 2]]): sizes, or the devices' order. */
 struct mesh_reader {
   struct gs_call *call;
   int naxes;
@@ -59,7 +59,8 @@ static struct gs_mesh *mesh_of_list(struct gs_call *call, struct gs_value list)
   struct gs_session *s = call->session;
   struct mesh_reader reader = { .call = call };
   struct gs_mesh_axis axes[GS_MESH_MAX_AXES];
-  bool nested = list.length > 0 && gs_value_is_sequence(*gs_value_item(list, 0));
+  bool nested = gs_value_is_sequence(list) && list.length > 0 &&
+                gs_value_is_sequence(*gs_value_item(list, 0));
   if (nested && (!order_shape(&reader, list) || !read_order(&reader, list, 0)))
     return NULL;
   if (!nested && !gs_arg_ints(call, 0, reader.sizes, GS_MESH_MAX_AXES, &reader.naxes))
@@ -105,12 +106,7 @@ static bool function_mesh(struct gs_call *call, struct gs_value *out)
       return gs_session_fail(s, call->span, "there is no mesh yet: mesh(data=2, model=4) makes one");
     mesh = s->mesh;
   } else {
-    struct gs_value list;
-    struct gs_mesh *made;
-    if (call->nextra > 0)
-      made = mesh_of_names(call);
-    else
-      made = gs_arg_sequence(call, 0, &list) ? mesh_of_list(call, list) : NULL;
+    struct gs_mesh *made = call->nextra > 0 ? mesh_of_names(call) : mesh_of_list(call, shape);
     if (made == NULL)
       return false;
     const char *profile = s->options.profile;

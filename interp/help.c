@@ -99,7 +99,7 @@ static bool row_matches(const struct listing *listing, const char *name, const c
 
 static void list_row(struct listing *listing, const char *name, const char *usage, const char *help)
 {
-  enum { COLUMN = 34 };
+  enum { COLUMN = 36 };
   if (!row_matches(listing, name, usage, help))
     return;
   if (listing->heading != NULL)

@@ -32,7 +32,29 @@ static struct {
   size_t ncandidates, room, next;
   char history[MAX_PATH];              /* file name; "" for none */
   int added;                           /* entries not in the file yet */
+  bool terminal;                       /* what is typed comes from one */
 } reader;
+
+/* Without a terminal what is read is shown too, so that the output reads as a session. */
+static enum gs_line_status read_plain(const char *prompt, char **line)
+{
+  size_t room = 0;
+  *line = NULL;
+  fputs(prompt, stdout);
+  fflush(stdout);
+  ssize_t length = getline(line, &room, stdin);
+  if (length < 0) {
+    free(*line);
+    *line = NULL;
+    clearerr(stdin);
+    return *reader.interrupted ? GS_LINE_INTERRUPTED : GS_LINE_END;
+  }
+  if (length > 0 && (*line)[length - 1] == '\n')
+    (*line)[length - 1] = '\0';
+  if (!reader.terminal)
+    puts(*line);
+  return GS_LINE_OK;
+}
 
 #ifdef HAVE_READLINE
 
@@ -154,6 +176,9 @@ void gs_line_open(struct gs_session *session, const volatile sig_atomic_t *inter
   reader.session = session;
   reader.interrupted = interrupted;
   reader.before = "";
+  reader.terminal = isatty(STDIN_FILENO) != 0;
+  if (!reader.terminal)
+    return;
   rl_readline_name = "gspmd";
   rl_getc_function = read_key;
   rl_catch_signals = 0;
@@ -172,6 +197,8 @@ void gs_line_open(struct gs_session *session, const volatile sig_atomic_t *inter
 
 enum gs_line_status gs_line_read(const char *prompt, const char *before, char **line)
 {
+  if (!reader.terminal)
+    return read_plain(prompt, line);
   reader.before = before;
   *line = readline(prompt);
   if (*reader.interrupted) {
@@ -187,7 +214,7 @@ void gs_line_remember(const char *statement)
   size_t length = strlen(statement);
   while (length > 0 && isspace((unsigned char)statement[length - 1]))
     length--;
-  if (length == 0 || statement[0] == ' ')
+  if (length == 0 || statement[0] == ' ' || !reader.terminal)
     return;
   char *entry = strndup(statement, length);
   HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
@@ -224,25 +251,13 @@ void gs_line_open(struct gs_session *session, const volatile sig_atomic_t *inter
 {
   reader.session = session;
   reader.interrupted = interrupted;
+  reader.terminal = isatty(STDIN_FILENO) != 0;
 }
 
 enum gs_line_status gs_line_read(const char *prompt, const char *before, char **line)
 {
   (void)before;
-  size_t room = 0;
-  *line = NULL;
-  fputs(prompt, stdout);
-  fflush(stdout);
-  ssize_t length = getline(line, &room, stdin);
-  if (length >= 0) {
-    if (length > 0 && (*line)[length - 1] == '\n')
-      (*line)[length - 1] = '\0';
-    return GS_LINE_OK;
-  }
-  free(*line);
-  *line = NULL;
-  clearerr(stdin);
-  return *reader.interrupted ? GS_LINE_INTERRUPTED : GS_LINE_END;
+  return read_plain(prompt, line);
 }
 
 void gs_line_remember(const char *statement)

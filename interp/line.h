@@ -1,7 +1,7 @@
 /* interp/line.h - reading lines from a terminal, with Readline when it is there.
  *
  * One reader at a time: Readline's callbacks know no user pointer.  A plain twin reads with
- * getline.
+ * getline; it also serves a prompt whose input is no terminal.
  */
 #ifndef GS_INTERP_LINE_H
 #define GS_INTERP_LINE_H

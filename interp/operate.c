@@ -46,8 +46,9 @@ static struct gs_node *scalar_mismatch(struct gs_session *s, struct gs_span at,
   gs_value_print(&text, value, true);
   gs_session_fail(s, at, "%s %s meets a tensor of %s", gs_value_kind_name(value.kind),
                   gs_text_string(&text), gs_dtype_name(dtype));
-  gs_hint(&s->diagnostics, "convert(x, %s) makes the tensor's type fit",
-          value.kind == GS_VALUE_BOOL ? "pred" : value.kind == GS_VALUE_FLOAT ? "f32" : "s32");
+  if (gs_value_is_number(value) || value.kind == GS_VALUE_BOOL)
+    gs_hint(&s->diagnostics, "convert(x, %s) makes the tensor's type fit",
+            value.kind == GS_VALUE_BOOL ? "pred" : value.kind == GS_VALUE_FLOAT ? "f32" : "s32");
   return &s->graph.poison;
 }
 

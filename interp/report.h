@@ -27,7 +27,10 @@ struct gs_comparison {
   double relative;                     /* to the largest value */
   int64_t wrong;                       /* first element beyond rounding, or -1 */
 };
-struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_tensor *reference);
+struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_tensor *reference,
+                                double tolerance);
+/* Rounding to be expected of values of magnitude 1: that of PROGRAM's coarsest element type. */
+double gs_tolerance(const struct gs_program *program);
 bool gs_report_check(struct gs_session *s, const char *name, const struct gs_tensor *value,
                      const struct gs_tensor *reference, const struct gs_comparison *comparison);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "interp/annotation.h"
+#include "interp/command.h"
 #include "interp/eval.h"
 #include "interp/plans.h"
 #include "interp/prelude.h"
@@ -138,7 +139,7 @@ static void message_sink(void *user, const struct gs_diagnostic *diagnostic)
 static bool run_statement(void *user, struct gs_ast *statement)
 {
   struct gs_session *s = user;
-  if (s->skipping || s->quitting)
+  if (s->skipping || s->quitting || (s->script && s->diagnostics.errors != s->file_errors))
     return true;
   s->memory_reported = false;
   if (!gs_eval_statement(s, statement) && s->script)
@@ -320,16 +321,28 @@ enum gs_session_state gs_session_feed(struct gs_session *s, const char *text, si
 {
   atomic_store(&s->interrupt, 0);
   s->interrupted = false;
-  return state_of(gs_parser_feed(s->parser, text, length));
+  /* A lone ? asks for help; in the language it stands in annotations only. */
+  size_t blank = 0;
+  while (blank < length && (text[blank] == ' ' || text[blank] == '\n'))
+    blank++;
+  if (!s->unfinished && length - blank <= 2 && blank < length && text[blank] == '?') {
+    gs_command_friendly(s, "?");
+    return GS_SESSION_IDLE;
+  }
+  enum gs_session_state state = state_of(gs_parser_feed(s->parser, text, length));
+  s->unfinished = state == GS_SESSION_MORE;
+  return state;
 }
 
 enum gs_session_state gs_session_finish(struct gs_session *s)
 {
+  s->unfinished = false;
   return state_of(gs_parser_finish(s->parser));
 }
 
 void gs_session_reset(struct gs_session *s)
 {
+  s->unfinished = false;
   gs_parser_reset(s->parser);
 }
 
@@ -343,7 +356,8 @@ static bool run_whole(struct gs_session *s, const char *name, const char *path, 
     return gs_session_out_of_memory(s, (struct gs_span){ 0 });
   const char *outer_path = s->path;
   bool outer_script = s->script, outer_skipping = s->skipping;
-  int errors = s->diagnostics.errors;
+  int errors = s->diagnostics.errors, outer_errors = s->file_errors;
+  s->file_errors = errors;
   s->path = path;
   s->script = true;
   s->skipping = false;
@@ -354,6 +368,7 @@ static bool run_whole(struct gs_session *s, const char *name, const char *path, 
   bool ok = !s->skipping && s->diagnostics.errors == errors;
   gs_parser_free(parser);
   s->path = outer_path;
+  s->file_errors = outer_errors;
   s->script = outer_script;
   s->skipping = outer_skipping;
   return ok;

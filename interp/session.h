@@ -81,16 +81,19 @@ struct gs_session {
   int calls, nesting, files;           /* of functions, of statements, of files inside each other */
   uintptr_t stack_base;                /* where the outermost statement's frame lies */
   int64_t steps_taken;
-  int notes;                           /* "called from here", given for the last error */
+  int notes;                           /* "in this call", given for the last error */
+  struct gs_span noted;                /* the last of them */
   struct gs_span call_site;            /* of a call of a library function; source NULL: none */
   const char *path;                    /* of the running file, or NULL */
   bool script;                         /* the running text is a file's, not the prompt's */
   bool skipping;                       /* parse on, but run nothing more of this file */
+  int file_errors;                     /* errors there were before it */
   int64_t changes;                     /* counts bindings and annotations made */
   int version;                         /* of what plans depend on beside the graph */
   int failed_asserts, failures;
   bool memory_reported;                /* of the running statement */
   bool quitting, interrupted;
+  bool unfinished;                     /* a statement fed piece by piece */
   bool reset_wanted;                   /* :reset, as soon as nothing runs any more */
   _Atomic int interrupt;
 };

@@ -117,8 +117,8 @@ static bool index_value(struct gs_session *s, struct gs_span at, struct gs_value
   *index = subscript.integer < 0 ? subscript.integer + size : subscript.integer;
   if (*index >= 0 && *index < size)
     return true;
-  return gs_session_fail(s, at, "index %lld of %s of %lld", (long long)subscript.integer, what,
-                         (long long)size);
+  return gs_session_fail(s, at, "index %lld is outside %s of size %lld",
+                         (long long)subscript.integer, what, (long long)size);
 }
 
 static bool slice_sequence(struct gs_session *s, const struct gs_ast *ast, struct gs_value list,

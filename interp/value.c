@@ -281,13 +281,16 @@ static void print_at(struct gs_text *text, struct gs_value value, bool quote, in
   case GS_VALUE_MESH:
     gs_text_add(text, "mesh [");
     gs_mesh_print(text, value.mesh);
-    gs_text_printf(text, "], %lld device%s", (long long)value.mesh->ndevices,
-                   value.mesh->ndevices == 1 ? "" : "s");
+    gs_text_printf(text, "], %lld device%s%s", (long long)value.mesh->ndevices,
+                   value.mesh->ndevices == 1 ? "" : "s",
+                   value.mesh->order != NULL ? " in an explicit order" : "");
     break;
   case GS_VALUE_AXIS:
     gs_text_printf(text, "axis %s", value.mesh->axes[value.length].name);
     break;
   case GS_VALUE_TENSOR:
+    if (value.node->name != NULL)
+      gs_text_printf(text, "%s: ", value.node->name);
     gs_type_print(text, &value.node->type);
     break;
   default:

@@ -57,7 +57,7 @@ struct gs_value {
   };
 };
 
-enum { GS_VALUE_MAX_ITEMS = 1 << 28 };
+enum { GS_VALUE_MAX_ITEMS = 1 << 24 };
 
 struct gs_value gs_value_none(void);
 struct gs_value gs_value_bool(bool boolean);
