@@ -3,7 +3,10 @@
 dist_man1_MANS += %D%/gspmd.1
 
 dist_doc_DATA += \
-  %D%/plan-format.md
+  README.md \
+  %D%/language.md \
+  %D%/plan-format.md \
+  %D%/tutorial.md
 
 EXTRA_DIST += \
   CONTRIBUTING.md \

@@ -24,10 +24,11 @@ tap_scripts = \
   %D%/check_status.tap \
   %D%/check_symbols.tap \
   %D%/differential.tap \
+  %D%/golden.tap \
   %D%/reshard.tap \
   %D%/xla.tap
 TESTS += $(tap_scripts)
-EXTRA_DIST += $(tap_scripts) %D%/golden-exceptions %D%/reshard %D%/xla
+EXTRA_DIST += $(tap_scripts) %D%/golden %D%/golden-exceptions %D%/reshard %D%/run-golden %D%/xla
 
 EXTRA_PROGRAMS += %D%/differential/differential %D%/reshard_runner %D%/xla_runner
 CLEANFILES += \
@@ -35,6 +36,7 @@ CLEANFILES += \
 %D%/check_status.log: gspmd$(EXEEXT)
 %D%/check_symbols.log: libgspmd.la
 %D%/differential.log: %D%/differential/differential$(EXEEXT)
+%D%/golden.log: gspmd$(EXEEXT)
 %D%/reshard.log: %D%/reshard_runner$(EXEEXT)
 %D%/xla.log: %D%/xla_runner$(EXEEXT)
 
@@ -111,3 +113,16 @@ check_PROGRAMS += \
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
 endif
+
+# The documents and examples say what the program does; refresh-docs writes their sessions anew.
+TESTS += %D%/check_docs.tap
+EXTRA_DIST += %D%/check_docs.tap
+%D%/check_docs.log: gspmd$(EXEEXT)
+.PHONY: refresh-docs
+refresh-docs: gspmd$(EXEEXT)
+	GSPMD_ACCEPT=yes srcdir=$(srcdir) GSPMD=$(abs_builddir)/gspmd $(srcdir)/%D%/check_docs.tap
+
+# Transcripts: what sessions and scripts print, errors above all.
+.PHONY: refresh-golden
+refresh-golden: gspmd$(EXEEXT)
+	GSPMD_ACCEPT=yes GSPMD=./gspmd srcdir=$(srcdir) $(srcdir)/%D%/run-golden
