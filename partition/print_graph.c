@@ -105,16 +105,34 @@ static void print_operands(struct gs_text *text, const struct grapher *g, const 
   }
 }
 
+static void print_normal(struct gs_text *text, const struct gs_fill_spec *fill)
+{
+  gs_text_printf(text, ", normal(%.0f", fill->argument);
+  if (fill->mean != 0) {
+    gs_text_add(text, ", mean=");
+    gs_print_float(text, fill->mean, false);
+  }
+  if (fill->std != 1) {
+    gs_text_add(text, ", std=");
+    gs_print_float(text, fill->std, false);
+  }
+  gs_text_add(text, ")");
+}
+
 static void print_fill(struct gs_text *text, const struct gs_fill_spec *fill)
 {
   switch (fill->kind) {
   case GS_FILL_PATTERN: gs_text_printf(text, ", pattern(%.0f)", fill->argument); break;
   case GS_FILL_ZEROS: gs_text_add(text, ", zeros()"); break;
   case GS_FILL_ONES: gs_text_add(text, ", ones()"); break;
-  case GS_FILL_FULL: gs_text_printf(text, ", full(%.17g)", fill->argument); break;
+  case GS_FILL_FULL:
+    gs_text_add(text, ", full(");
+    gs_print_float(text, fill->argument, false);
+    gs_text_add(text, ")");
+    break;
   case GS_FILL_IOTA: gs_text_printf(text, ", iota(%.0f)", fill->argument); break;
   case GS_FILL_NORMAL:
-    gs_text_printf(text, ", normal(%.0f, mean=%.9g, std=%.9g)", fill->argument, fill->mean, fill->std);
+    print_normal(text, fill);
     break;
   case GS_FILL_UNIFORM: gs_text_printf(text, ", uniform(%.0f)", fill->argument); break;
   case GS_FILL_DATA: break;
@@ -125,7 +143,8 @@ static void print_fill(struct gs_text *text, const struct gs_fill_spec *fill)
 static void print_literal(struct gs_text *text, const struct gs_tensor *t, int dim, int64_t *next)
 {
   if (dim == t->type.rank) {
-    gs_text_printf(text, "%.17g", gs_element_get(t->type.dtype, t->data, (*next)++));
+    gs_print_float(text, gs_element_get(t->type.dtype, t->data, (*next)++),
+                   t->type.dtype != GS_DTYPE_F64);
     return;
   }
   gs_text_add(text, "[");
@@ -251,6 +270,8 @@ static void print_mesh(struct gs_text *text, const struct gs_mesh *mesh)
     print_order(text, mesh, 0, &next);
   else
     gs_print_dims(text, sizes, mesh->naxes);
+  if (mesh->profile != NULL)
+    gs_text_printf(text, ", profile=\"%s\"", mesh->profile);
   gs_text_add(text, ")");
 }
 

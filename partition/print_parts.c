@@ -13,8 +13,7 @@ bool gs_is_scalar_constant(enum gs_op op, const struct gs_type *type)
   return op == GS_OP_CONSTANT && type->rank == 0;
 }
 
-/* The fewest digits that read back as the same value. */
-static void print_float(struct gs_text *text, double value, bool single)
+void gs_print_float(struct gs_text *text, double value, bool single)
 {
   char buffer[40];
   for (int digits = 1; digits <= 17; digits++) {
@@ -41,7 +40,7 @@ void gs_print_scalar(struct gs_text *text, const struct gs_tensor *tensor)
     break;
   case GS_KIND_FLOAT:
   case GS_KIND_COMPLEX:
-    print_float(text, gs_element_get(dtype, tensor->data, 0), dtype != GS_DTYPE_F64);
+    gs_print_float(text, gs_element_get(dtype, tensor->data, 0), dtype != GS_DTYPE_F64);
     break;
   }
   if (gs_dtype_kind(dtype) == GS_KIND_COMPLEX)

@@ -10,8 +10,10 @@ void gs_print_seconds(struct gs_text *text, double seconds);
 /* "37%" */
 void gs_print_percent(struct gs_text *text, double share);
 
-/* A constant of one element, as a reader would write it. */
+/* A constant of one element: shown where it is used, as a reader would write it. */
 bool gs_is_scalar_constant(enum gs_op op, const struct gs_type *type);
+/* The fewest digits that read back as the same value, of f32 when SINGLE. */
+void gs_print_float(struct gs_text *text, double value, bool single);
 void gs_print_scalar(struct gs_text *text, const struct gs_tensor *tensor);
 /* What an operator has beside its operands, as the user writes it: ", dim=1, keep=true".  Of a slice
  * "[2:10:2, :]"; nothing for sources and einsum. */
