@@ -67,7 +67,8 @@ static uint64_t sum_before(const struct windows *w, struct steps t, int64_t c, i
     return (uint64_t)w->parts * (uint64_t)steps_before(t, c, divide);
   int64_t inside = clamp(ceil_div(t.begin * divide - c, w->scale), 0, w->parts);
   int64_t above = clamp(ceil_div(t.end * divide - c, w->scale), inside, w->parts);
-  uint64_t sum = (uint64_t)t.begin * (uint64_t)inside + (uint64_t)t.end * (uint64_t)(w->parts - above);
+  uint64_t sum = (uint64_t)t.begin * (uint64_t)inside
+                 + (uint64_t)t.end * (uint64_t)(w->parts - above);
   if (above > inside)
     sum += floor_sum((uint64_t)(above - inside), (uint64_t)divide, (uint64_t)w->scale,
                      (uint64_t)(w->scale * inside + c));
@@ -157,8 +158,9 @@ static void consider_some(struct search *s)
   }
 }
 
-double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length, int npieces,
-                            const struct gs_exchange_piece *pieces, const int64_t *operand_blocks)
+double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length,
+                            int npieces, const struct gs_exchange_piece *pieces,
+                            const int64_t *operand_blocks)
 {
   if (parts <= 1 || length <= 0)
     return 0;

@@ -32,8 +32,8 @@ int64_t gs_mesh_position(const struct gs_mesh *mesh, int64_t device)
   return position;
 }
 
-static int64_t peer(const struct gs_mesh *mesh, const struct gs_axis *axes, int naxes, int64_t position,
-                    int64_t part)
+static int64_t peer(const struct gs_mesh *mesh, const struct gs_axis *axes, int naxes,
+                    int64_t position, int64_t part)
 {
   return gs_mesh_device(mesh, gs_mesh_with_part(mesh, axes, naxes, position, part));
 }
@@ -168,7 +168,8 @@ void gs_print_device(struct gs_writer *w, struct gs_view *view)
   gs_text_printf(&line, "device %" PRId64, device);
   gs_paint_from(&line, GS_ROLE_PLAIN);
   if (position < 0) {
-    gs_text_printf(&line, " does not exist: the mesh has devices 0 to %" PRId64, mesh->ndevices - 1);
+    gs_text_printf(&line, " does not exist: the mesh has devices 0 to %" PRId64,
+                   mesh->ndevices - 1);
     gs_writer_line(w, &line);
     return;
   }

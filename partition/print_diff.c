@@ -75,7 +75,8 @@ static void compare_totals(struct gs_writer *w, const struct gs_plan *before,
                  a.bytes_by_op[op], b.bytes_by_op[op], gs_print_bytes);
   add_amount(w, &table, "collectives", a.collectives, b.collectives, print_plain);
   add_amount(w, &table, "FLOPs", a.flops, b.flops, gs_print_count);
-  add_amount(w, &table, "peak memory", (double)a.peak_memory, (double)b.peak_memory, gs_print_bytes);
+  add_amount(w, &table, "peak memory", (double)a.peak_memory, (double)b.peak_memory,
+             gs_print_bytes);
   add_amount(w, &table, "padding", a.padding, b.padding, gs_print_percent);
   if (gs_profile_of_mesh(before->mesh) != gs_profile_at(0)
       || gs_profile_of_mesh(after->mesh) != gs_profile_at(0))

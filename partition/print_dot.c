@@ -84,8 +84,8 @@ void gs_print_plan_dot(struct gs_text *text, const struct gs_plan *plan,
   gs_arena_free(scratch);
 }
 
-static void add_graph_node(struct gs_text *out, struct gs_arena *scratch, const struct gs_node *node,
-                           const struct gs_sharding *sharding)
+static void add_graph_node(struct gs_text *out, struct gs_arena *scratch,
+                           const struct gs_node *node, const struct gs_sharding *sharding)
 {
   struct gs_text what = { .arena = scratch }, type = { .arena = scratch };
   if (node->name != NULL)

@@ -1,5 +1,4 @@
-/* partition/print_explain.c - why: the reasons behind each output dim, each conflict, each collective.
- */
+/* partition/print_explain.c - why: the reasons behind each output dim, conflict and collective. */
 #include <config.h>
 
 #include <string.h>
@@ -64,7 +63,7 @@ static void add_value(struct explainer *e, struct gs_text *text, int node, int d
   gs_text_printf(text, " dim %d", dim);
 }
 
-/* The line only where it is another than that of the operator before, level 0 goes without saying. */
+/* The line only where it is another than that of the operator before; level 0 is not told. */
 static void add_hop(struct explainer *e, struct gs_text *text, const struct hop *hop,
                     const char **previous)
 {
@@ -93,7 +92,8 @@ static void add_chain(struct explainer *e, struct gs_text *text, int node, int d
   const char *previous = "";
   if (e->nhops == 0) {
     const char *place = gs_view_place(&e->view, node_at(e, node)->span);
-    gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated" : "no annotation reaches it");
+    gs_text_add(text, origin->kind == GS_REASON_ANNOTATED ? "annotated"
+                                                          : "no annotation reaches it");
     if (place != NULL && origin->kind == GS_REASON_ANNOTATED)
       gs_text_printf(text, " (line %s)", place);
     return;

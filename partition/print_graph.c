@@ -1,5 +1,5 @@
-/* partition/print_graph.c - the logical graph as source text, each value's completed sharding beside
- * it.  Fed back it makes the same graph (but for the values of large constants). */
+/* partition/print_graph.c - the logical graph as source text, each value's completed sharding
+ * beside it.  Fed back it makes the same graph (but for the values of large constants). */
 #include <config.h>
 
 #include <inttypes.h>
@@ -96,8 +96,8 @@ static void print_operand(struct gs_text *text, const struct grapher *g, const s
     gs_text_printf(text, ", dtype=%s)", gs_dtype_name(a->type.dtype));
 }
 
-static void print_operands(struct gs_text *text, const struct grapher *g, const struct gs_node *node,
-                           int count)
+static void print_operands(struct gs_text *text, const struct grapher *g,
+                           const struct gs_node *node, int count)
 {
   for (int i = 0; i < count; i++) {
     gs_text_add(text, i > 0 ? ", " : "");

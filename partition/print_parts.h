@@ -15,8 +15,8 @@ bool gs_is_scalar_constant(enum gs_op op, const struct gs_type *type);
 /* The fewest digits that read back as the same value, of f32 when SINGLE. */
 void gs_print_float(struct gs_text *text, double value, bool single);
 void gs_print_scalar(struct gs_text *text, const struct gs_tensor *tensor);
-/* What an operator has beside its operands, as the user writes it: ", dim=1, keep=true".  Of a slice
- * "[2:10:2, :]"; nothing for sources and einsum. */
+/* What an operator has beside its operands, as the user writes it: ", dim=1, keep=true".  Of a
+ * slice "[2:10:2, :]"; nothing for sources and einsum. */
 void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs,
                          const struct gs_type *operand, const struct gs_type *result);
 /* "[0, 2]" */
@@ -44,7 +44,8 @@ bool gs_view_make(struct gs_view *view, struct gs_arena *arena, const struct gs_
 /* Operand STEP: "#4", or a scalar itself. */
 void gs_view_operand(struct gs_text *text, const struct gs_view *view, int step);
 /* "einsum bm,mh->bh #1 #2", "all-gather #1 over y, dim 2", painted. */
-void gs_view_operation(struct gs_text *text, const struct gs_view *view, const struct gs_step *step);
+void gs_view_operation(struct gs_text *text, const struct gs_view *view,
+                       const struct gs_step *step);
 /* Of a collective or device step, how it works: " over y, dim 2". */
 void gs_view_where(struct gs_text *text, const struct gs_view *view, const struct gs_step *step);
 /* The whole operation after "h = ", names padded to one width. */

@@ -160,7 +160,8 @@ static void add_legend(struct gs_writer *w, const struct gs_view *view)
     const struct gs_sharding *s = view->program->steps[i].sharding;
     for (int k = 0; view->numbers[i] > 0 && k < s->npartial; k++) {
       int at = 0;
-      while (at < count && !(gs_axis_equal(seen[at].axis, s->partial[k]) && seen[at].kind == s->partial_kind))
+      while (at < count && !(gs_axis_equal(seen[at].axis, s->partial[k])
+                             && seen[at].kind == s->partial_kind))
         at++;
       if (at < count || count == MOST_LEGENDS)
         continue;
@@ -238,12 +239,17 @@ static void print_all_devices(struct gs_writer *w, struct gs_view *view)
   gs_view_warnings(view, gs_print_warning_line, w);
 }
 
-void gs_print_plan(struct gs_text *text, const struct gs_plan *plan, const struct gs_print_options *options)
+void gs_print_plan(struct gs_text *text, const struct gs_plan *plan,
+                   const struct gs_print_options *options)
 {
   struct gs_writer w;
   struct gs_view view;
-  if (options->format == GS_FORMAT_JSON || options->format == GS_FORMAT_DOT) {
-    (options->format == GS_FORMAT_JSON ? gs_print_plan_json : gs_print_plan_dot)(text, plan, options);
+  if (options->format == GS_FORMAT_JSON) {
+    gs_print_plan_json(text, plan, options);
+    return;
+  }
+  if (options->format == GS_FORMAT_DOT) {
+    gs_print_plan_dot(text, plan, options);
     return;
   }
   if (!gs_writer_open(&w, text, options, "plan"))

@@ -8,7 +8,8 @@
 #include "partition/print_device.h"
 
 enum {
-  MOST_LINES = 16, FEW_LINES = 8, FIRST_LINES = 8, LAST_LINES = 2, MOST_COPIES = 4, MOST_GRIDS = 4, COLOURS = 6
+  MOST_LINES = 16, FEW_LINES = 8, FIRST_LINES = 8, LAST_LINES = 2,
+  MOST_COPIES = 4, MOST_GRIDS = 4, COLOURS = 6
 };
 
 /* Parts of a dim that are drawn; -1 stands for those left out. */

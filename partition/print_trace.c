@@ -54,7 +54,8 @@ static void print_start(struct gs_writer *w, struct gs_view *view)
   int annotated = 0;
   for (int id = 0; id < c->nnodes; id++) {
     const struct gs_node *node = view->plan->graph->nodes[id];
-    if (c->shardings[id] == NULL || node->op != GS_OP_SHARD || node->attrs->shard.annotation == NULL)
+    if (c->shardings[id] == NULL || node->op != GS_OP_SHARD
+        || node->attrs->shard.annotation == NULL)
       continue;
     struct gs_text line = gs_writer_text(w);
     gs_view_node(&line, view, node);

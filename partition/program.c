@@ -39,7 +39,8 @@ int gs_step_axes(const struct gs_step *step, struct gs_axis axes[GS_STEP_AXES])
     bool same = a->naxes == b->naxes;
     for (int j = 0; same && j < a->naxes; j++)
       same = gs_axis_equal(a->axes[j], b->axes[j]);
-    if (!same && (!gs_atoms_add(&atoms, a->axes, a->naxes) || !gs_atoms_add(&atoms, b->axes, b->naxes)))
+    if (!same && (!gs_atoms_add(&atoms, a->axes, a->naxes)
+                  || !gs_atoms_add(&atoms, b->axes, b->naxes)))
       return 0;
   }
   for (; naxes < atoms.count && naxes < GS_STEP_AXES; naxes++)
@@ -81,7 +82,8 @@ static double exchange_bytes(const struct gs_program *program, const struct gs_s
   if (blocks != NULL)
     elements = gs_exchange_elements(gs_step_group_size(step), step->attrs->device.scale,
                                     step->attrs->device.offset, step->type.dims[dim],
-                                    step->attrs->device.npieces, step->attrs->device.pieces, blocks);
+                                    step->attrs->device.npieces, step->attrs->device.pieces,
+                                    blocks);
   gs_arena_free(scratch);
   return bytes_with_dim(&step->type, dim, elements);
 }

@@ -96,7 +96,8 @@ static void tell_padding(struct gs_view *view, const struct padding *p, gs_warni
   gs_text_add(&text, ": ");
   gs_print_percent(&text, p->share);
   gs_text_printf(&text, " is padding, dim %d has %" PRId64 " elements in %" PRId64 " parts over ",
-                 p->dim, p->first->global.dims[p->dim], gs_sharding_parts(p->first->sharding, p->dim));
+                 p->dim, p->first->global.dims[p->dim],
+                 gs_sharding_parts(p->first->sharding, p->dim));
   gs_axes_print(&text, view->program->mesh, d->axes, d->naxes);
   if (p->more > 0)
     gs_text_printf(&text, "; likewise %d more value%s", p->more, p->more == 1 ? "" : "s");

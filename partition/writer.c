@@ -66,8 +66,8 @@ const char **gs_table_row(struct gs_table *table)
   return table->cells + (size_t)table->nrows++ * width;
 }
 
-bool gs_writer_open(struct gs_writer *w, struct gs_text *out, const struct gs_print_options *options,
-                    const char *report)
+bool gs_writer_open(struct gs_writer *w, struct gs_text *out,
+                    const struct gs_print_options *options, const char *report)
 {
   static const struct gs_report_format *const formats[] = {
     [GS_FORMAT_TEXT] = &gs_report_text, [GS_FORMAT_JSON] = &gs_report_json,

@@ -61,8 +61,8 @@ struct gs_writer {
   struct gs_json json;
 };
 /* False: out of memory, and nothing must be written. */
-bool gs_writer_open(struct gs_writer *w, struct gs_text *out, const struct gs_print_options *options,
-                    const char *report);
+bool gs_writer_open(struct gs_writer *w, struct gs_text *out,
+                    const struct gs_print_options *options, const char *report);
 void gs_writer_close(struct gs_writer *w);
 
 void gs_writer_heading(struct gs_writer *w, const struct gs_text *text);

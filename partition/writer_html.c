@@ -28,8 +28,10 @@ static const char style[] =
   ".heading { font-weight: bold }\n.name { color: #06647a }\n.collective { color: #a04a00 }\n"
   ".sharding, .good { color: #18713a }\n.faint { color: #777 }\n"
   ".warning { color: #9c1a8b; font-weight: bold }\n.bad { color: #b3261e }\n"
-  ".block0 { background: #f4b6b0 }\n.block1 { background: #b7e0bd }\n.block2 { background: #f5e2a4 }\n"
-  ".block3 { background: #b9cdf2 }\n.block4 { background: #e2bfe8 }\n.block5 { background: #b5e3e6 }\n"
+  ".block0 { background: #f4b6b0 }\n.block1 { background: #b7e0bd }\n"
+  ".block2 { background: #f5e2a4 }\n"
+  ".block3 { background: #b9cdf2 }\n.block4 { background: #e2bfe8 }\n"
+  ".block5 { background: #b5e3e6 }\n"
   "</style></head><body>\n";
 
 static void add_escaped(struct gs_text *out, const char *s, size_t length)

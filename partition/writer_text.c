@@ -73,7 +73,7 @@ static void measure(const struct gs_writer *w, const struct gs_table *t, int *wi
       widths[c] = widths[c] - excess > NARROWEST ? widths[c] - excess : NARROWEST;
 }
 
-/* ROW of cells, or the titles when NULL. A cell too long moves the next ones until there is room. */
+/* ROW of cells, or the titles when NULL.  A cell too long moves the next until there is room. */
 static void add_row(struct gs_writer *w, const struct gs_table *t, const int *widths,
                     const char *const *row)
 {

@@ -34,7 +34,8 @@ static uint32_t next_random(uint32_t *state, uint32_t below)
 }
 
 /* A piece that stays inside of an operand of SIZE elements. */
-static struct gs_exchange_piece random_piece(uint32_t *state, const int64_t blocks[2], int64_t parts)
+static struct gs_exchange_piece random_piece(uint32_t *state, const int64_t blocks[2],
+                                             int64_t parts)
 {
   struct gs_exchange_piece p = { .operand = (int)next_random(state, 2) };
   int64_t size = blocks[p.operand] * parts;
@@ -58,7 +59,8 @@ START_TEST(exchange_is_exact)
     struct gs_exchange_piece pieces[3];
     for (int k = 0; k < npieces; k++)
       pieces[k] = random_piece(&state, blocks, parts);
-    int64_t scale = (int64_t)next_random(&state, 12) - 3, offset = (int64_t)next_random(&state, 30) - 15;
+    int64_t scale = (int64_t)next_random(&state, 12) - 3;
+    int64_t offset = (int64_t)next_random(&state, 30) - 15;
     int64_t length = next_random(&state, 15);
     double got = gs_exchange_elements(parts, scale, offset, length, npieces, pieces, blocks);
     double want = count_sends(parts, scale, offset, length, npieces, pieces, blocks);
@@ -89,8 +91,8 @@ struct pair {
   struct gs_program program;
 };
 
-static void pair_init(struct pair *p, enum gs_op op, const char *from, const char *to, const char *axes,
-                      int dim, int split)
+static void pair_init(struct pair *p, enum gs_op op, const char *from, const char *to,
+                      const char *axes, int dim, int split)
 {
   memset(p, 0, sizeof *p);
   sketch_init(&p->s, "x=2 y=4");
@@ -178,8 +180,8 @@ static void bad_sharding(struct pair *p) { p->steps[1].sharding = NULL; }
 static void bad_output(struct pair *p) { p->output.step = 2; }
 static void bad_partial(struct pair *p) { p->steps[1].sharding = sketch_sharding(&p->s, "x,-+y"); }
 static void (*const breaks[])(struct pair *) = {
-  bad_operand, bad_axis, bad_sub_axis, bad_dim, bad_shape, bad_count, bad_reason, bad_local, bad_node,
-  bad_sharding, bad_output, bad_partial
+  bad_operand, bad_axis, bad_sub_axis, bad_dim, bad_shape, bad_count, bad_reason, bad_local,
+  bad_node, bad_sharding, bad_output, bad_partial
 };
 
 START_TEST(verifier_refuses)
