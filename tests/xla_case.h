@@ -25,26 +25,26 @@ struct xla_case {
 const char *xla_case_read(struct xla_case *c, const char *path);
 void xla_case_free(struct xla_case *c);
 
-/* How our sharding of an output compares with XLA's. */
+/* How the sharding of our outputs compares with that of one of XLA's partitioners. */
 enum xla_relation {
   XLA_EQUAL,
   XLA_FINER,                           /* XLA's axes of each dim come first in ours */
-  XLA_DIFFERENT,
+  XLA_DIFFERENT,                       /* or XLA's is none of whole axes */
   XLA_NONE                             /* XLA failed: there is nothing to compare with */
 };
-enum xla_relation xla_compare_sharding(const struct xla_case *c, int output,
-                                       const struct gs_sharding *ours);
-/* XLA's as "[x, -]" into TEXT. */
-void xla_print_sharding(const struct xla_case *c, int output, char *text, size_t size);
 
-/* The member KEY, or -1 if there is none. */
-double xla_number(const struct xla_case *c, const char *key);
+/* The nearest relation to one of the two, and the bytes to compare with: the fewest any partitioner
+ * sends whose outputs are sharded so; with finer outputs, before it gathers them.  Below 0: none. */
+enum xla_relation xla_compare_shardings(const struct xla_case *c,
+                                        const struct gs_sharding *const *ours, double *bytes);
+/* Shardy's sharding of an output as "[x, -]" into TEXT. */
+void xla_print_sharding(const struct xla_case *c, int output, char *text, size_t size);
 
 /* Compare VALUE with the recorded elements and sums of OUTPUT; false: the difference in TEXT. */
 bool xla_compare_values(const struct xla_case *c, int output, const struct gs_tensor *value,
                         char *text, size_t size);
-/* How far values of that size and type may be apart. */
-double xla_tolerance(enum gs_dtype dtype, double largest);
+/* How far values of that type may be apart where the largest is LARGEST. */
+double xla_tolerance(const struct xla_case *c, enum gs_dtype dtype, double largest);
 
 /* A called function that neither the program defines nor KNOWN knows, into NAME; false: none. */
 bool xla_missing_function(const struct xla_case *c, bool (*known)(void *user, const char *name),

@@ -102,33 +102,37 @@ static void differ(struct running *r, const char *kind, const char *message)
               reason != NULL ? "; listed: " : "", reason != NULL ? reason : "");
 }
 
+/* The outputs' shardings beside Shardy's. */
+static const char *describe_shardings(const struct running *r, struct gs_arena *arena,
+                                      const struct gs_sharding *const *ours)
+{
+  struct gs_text text = { .arena = arena };
+  for (int i = 0; i < r->c->noutputs; i++) {
+    char theirs[200];
+    xla_print_sharding(r->c, i, theirs, sizeof theirs);
+    gs_text_printf(&text, "%s%s is ", i > 0 ? ", " : "", r->c->names[i]);
+    gs_sharding_print(&text, ours[i]);
+    gs_text_printf(&text, ", XLA's %s", theirs);
+  }
+  return gs_text_string(&text);
+}
+
 static void compare_plan(struct running *r, const struct gs_plan *plan, struct gs_arena *arena)
 {
   static const char *const relations[] = { "equal", "finer", "different", "none" };
-  enum xla_relation worst = XLA_EQUAL;
-  for (int i = 0; i < r->c->noutputs; i++) {
-    const struct gs_program_output *output = &plan->program->outputs[i];
-    const struct gs_sharding *ours = plan->program->steps[output->step].sharding;
-    enum xla_relation relation = xla_compare_sharding(r->c, i, ours);
-    worst = relation > worst ? relation : worst;
-    if (relation != XLA_DIFFERENT)
-      continue;
-    char theirs[200];
-    struct gs_text text = { .arena = arena };
-    xla_print_sharding(r->c, i, theirs, sizeof theirs);
-    gs_sharding_print(&text, ours);
-    differ(r, "sharding", gs_arena_printf(arena, "%s is %s, XLA's %s", r->c->names[i],
-                                          gs_text_string(&text), theirs));
-  }
+  const struct gs_sharding *ours[XLA_OUTPUTS];
+  for (int i = 0; i < r->c->noutputs; i++)
+    ours[i] = plan->program->steps[plan->program->outputs[i].step].sharding;
+  enum xla_relation relation = xla_compare_shardings(r->c, ours, &r->report->theirs);
+  if (relation == XLA_DIFFERENT)
+    differ(r, "sharding", describe_shardings(r, arena, ours));
   struct gs_program_totals totals;
   gs_program_total(arena, plan->program, &totals);
-  r->report->relation = relations[worst];
+  r->report->relation = relations[relation];
   r->report->ours = totals.bytes;
-  r->report->theirs = xla_number(r->c, worst == XLA_FINER ? "total_bytes_before_outputs"
-                                                          : "best_total_bytes");
   if (r->report->theirs >= 0 && totals.bytes > r->report->theirs + 0.5)
     differ(r, "bytes", gs_arena_printf(arena, "sends %.0f, XLA %.0f (shardings %s)", totals.bytes,
-                                       r->report->theirs, relations[worst]));
+                                       r->report->theirs, relations[relation]));
 }
 
 static void print_plan(const struct gs_plan *plan, struct gs_arena *arena)
@@ -161,7 +165,7 @@ static void compare_with_reference(struct running *r, struct gs_tensor **values)
       double size = fabs(gs_element_get(wanted[i]->type.dtype, wanted[i]->data, j));
       largest = isfinite(size) && size > largest ? size : largest;
     }
-    if (!compare_tensors(wanted[i], values[i], xla_tolerance(wanted[i]->type.dtype, largest),
+    if (!compare_tensors(wanted[i], values[i], xla_tolerance(r->c, wanted[i]->type.dtype, largest),
                          difference, sizeof difference))
       differ(r, "values", difference);
     gs_tensor_unref(wanted[i]);

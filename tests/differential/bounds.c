@@ -255,8 +255,9 @@ static struct bounds bounds_leaf(const struct recipe_node *n)
   }
   for (int64_t i = 0; i < elements && i < RECIPE_VALUES; i++) {
     double value = n->values[i];
-    b.low = i == 0 ? value : fmin(b.low, value);
-    b.high = i == 0 ? value : fmax(b.high, value);
+    double rounding = value == floor(value) ? 0 : type_epsilon(n->type.dtype) * fabs(value);
+    b.low = i == 0 ? value - rounding : fmin(b.low, value - rounding);
+    b.high = i == 0 ? value + rounding : fmax(b.high, value + rounding);
     b.integral = b.integral && value == floor(value);
   }
   return b;
@@ -270,6 +271,13 @@ static struct bounds bounds_unary(const struct unary *u, const struct bounds *x,
     b.low = fmin(b.low, value);
     b.high = fmax(b.high, value);
   }
+  if (x->low < 0 && x->high > 0) {
+    b.low = fmin(b.low, u->function(0));
+    b.high = fmax(b.high, u->function(0));
+  }
+  double margin = u->precision == APPROXIMATES ? 1e-3 * (b.high - b.low) : 0;
+  b.low -= margin;                     /* the peaks between the samples */
+  b.high += margin;
   b.integral = (x->integral && u->precision == SELECTS) || u->jumps;
   b.error = x->error * u->steep;
   bool rounds = u->precision == APPROXIMATES || (u->precision == ROUNDS && epsilon > 1e-5);
@@ -542,19 +550,22 @@ static bool in_domains(const struct recipe_node *n, const struct bounds *const *
     bool root_of_exact = n->op == GS_OP_SQRT && x[i]->error == 0;    /* NaN is an answer too */
     if (root_of_exact)
       low = -1e4;
-    if (x[i]->low < low - 1e-9 || x[i]->high > high + 1e-9 || (exact && x[i]->error > 0))
+    double slack = type_epsilon(dtype) * (1 + fabs(low));    /* the limit was rounded to the type */
+    if (x[i]->low < low - slack || x[i]->high > high * (1 + type_epsilon(dtype)) + slack ||
+        (exact && x[i]->error > 0))
       return false;
   }
   return true;
 }
 
-/* Operators that carry infinities and NaN to where they are told apart. */
-static bool carries_wild(enum gs_op op)
+/* Operators that carry infinities and NaN (of integers: the limits of the type) to where they are
+ * told apart. */
+static bool carries_wild(enum gs_op op, enum gs_dtype dtype)
 {
   switch (op) {
-  case GS_OP_ADD: case GS_OP_SUB: case GS_OP_NEG: case GS_OP_MAX: case GS_OP_MIN:
-  case GS_OP_SUM: case GS_OP_REDUCE_MAX: case GS_OP_REDUCE_MIN: case GS_OP_IS_FINITE:
-  case GS_OP_WHERE:
+  case GS_OP_ADD: case GS_OP_SUB: case GS_OP_NEG: case GS_OP_SUM: case GS_OP_IS_FINITE:
+    return !gs_dtype_is_integer(dtype);
+  case GS_OP_MAX: case GS_OP_MIN: case GS_OP_REDUCE_MAX: case GS_OP_REDUCE_MIN: case GS_OP_WHERE:
     return true;
   default:
     return gs_op_info(op)->group == GS_GROUP_SHAPE || op == GS_OP_SHARD;
@@ -584,7 +595,7 @@ bool bounds_node(const struct recipe *r, int index, struct bounds *all)
     wild = wild || x[i]->wild;
   }
   const struct gs_type *type = n->nargs > 0 ? &r->nodes[n->args[0]].type : &n->type;
-  if ((wild && !carries_wild(n->op)) || !in_domains(n, x, type->dtype))
+  if ((wild && !carries_wild(n->op, type->dtype)) || !in_domains(n, x, type->dtype))
     return false;
   switch (gs_op_info(n->op)->group) {
   case GS_GROUP_LEAF:

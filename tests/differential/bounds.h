@@ -13,7 +13,7 @@ struct bounds {
   double low, high;                    /* of all finite elements (real and imaginary parts) */
   double error;                        /* between two right answers; 0: they are equal */
   bool integral;                       /* every element is a whole number */
-  bool wild;                           /* infinities or NaN may occur */
+  bool wild;                           /* infinities, NaN or the limits of integers may occur */
 };
 
 /* Bounds of node INDEX from those before it; false: outside what is worth testing. */

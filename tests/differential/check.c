@@ -52,11 +52,12 @@ static bool plausible(struct checking *c, int output)
 {
   const struct gs_tensor *t = c->wanted[output];
   const struct bounds *b = &c->bounds[c->recipe->outputs[output]];
-  double slack = b->error + 1e-6 * (1 + fabs(b->low) + fabs(b->high));
+  double rounding = gs_dtype_size(t->type.dtype) == 2 ? 1e-2 : 1e-6;
+  double slack = b->error + rounding * (1 + fabs(b->low) + fabs(b->high));
   int64_t elements = gs_type_elements(&t->type);
   for (int64_t i = 0; i < elements; i++) {
     double value = gs_element_get(t->type.dtype, t->data, i);
-    if (!isfinite(value) ? b->wild : value >= b->low - slack && value <= b->high + slack)
+    if (b->wild || (value >= b->low - slack && value <= b->high + slack))
       continue;
     char index[100];
     compare_index(&t->type, i, index, sizeof index);

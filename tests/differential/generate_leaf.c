@@ -86,7 +86,7 @@ int generate_leaf(struct generator *g, const struct gs_type *type)
 int generate_scalar(struct generator *g, enum gs_dtype dtype, double value)
 {
   struct recipe_node n = { .op = GS_OP_CONSTANT, .type = gs_type_scalar(dtype) };
-  n.values[0] = value;
+  n.values[0] = gs_dtype_kind(dtype) == GS_KIND_FLOAT ? value : trunc(value);
   return generate_add(g, &n);
 }
 

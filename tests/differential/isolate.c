@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE = 30 };                /* seconds; a check takes milliseconds */
+/* Seconds of processor time, and by the clock for what waits; a check takes milliseconds. */
+enum { PATIENCE = 20, PATIENCE_WAITING = 200 };
 
 static _Noreturn void child(const struct recipe *recipe, const struct check_options *options,
                             int out)
@@ -17,7 +19,8 @@ static _Noreturn void child(const struct recipe *recipe, const struct check_opti
   struct result result;
   struct check_options own = *options;
   own.trace = NULL;
-  alarm(PATIENCE);
+  setrlimit(RLIMIT_CPU, &(struct rlimit){ .rlim_cur = PATIENCE, .rlim_max = PATIENCE + 5 });
+  alarm(PATIENCE_WAITING);
   int null = own.silent ? open("/dev/null", O_WRONLY) : -1;
   if (null >= 0)
     dup2(null, STDERR_FILENO);
@@ -45,9 +48,10 @@ void check_isolated(const struct recipe *recipe, const struct check_options *opt
   if (got == (ssize_t)sizeof *result)
     return;
   *result = (struct result){ .outcome = OUTCOME_CRASHED };
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU)) {
     result->outcome = OUTCOME_HUNG;
-    snprintf(result->message, sizeof result->message, "no end after %d seconds", PATIENCE);
+    snprintf(result->message, sizeof result->message, "no end after %d seconds",
+             WTERMSIG(status) == SIGALRM ? PATIENCE_WAITING : PATIENCE);
   } else if (WIFSIGNALED(status)) {
     snprintf(result->message, sizeof result->message, "crashed: %s", strsignal(WTERMSIG(status)));
   } else {

@@ -8,8 +8,11 @@
 #include "tests/differential/check.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "tests/differential/bounds.h"
+
+enum { PATIENCE = 60 };                /* seconds; programs that hang take long to shrink */
 
 enum edited { EDITED, NOT_HERE, NO_MORE };
 
@@ -247,6 +250,7 @@ void shrink_recipe(struct recipe *r, enum outcome outcome, const struct check_op
   struct check_options quiet = *options;
   quiet.trace = NULL;
   quiet.silent = true;
+  time_t begun = time(NULL);
   bool smaller = true;
   while (smaller && tries > 0) {
     smaller = false;
@@ -254,7 +258,7 @@ void shrink_recipe(struct recipe *r, enum outcome outcome, const struct check_op
       for (int step = 0; tries > 0;) {
         struct recipe candidate = *r;
         enum edited edited = edits[kind](&candidate, step);
-        if (edited == NO_MORE)
+        if (edited == NO_MORE || time(NULL) - begun > PATIENCE)
           break;
         step++;
         if (edited == NOT_HERE)

@@ -215,12 +215,14 @@ static double combine(enum gs_op reduce, double a, double b)
   }
 }
 
-static int64_t combine_integers(enum gs_op reduce, int64_t a, int64_t b)
+static int64_t combine_integers(enum gs_op reduce, bool is_signed, int64_t a, int64_t b)
 {
   if (reduce == GS_OP_SUM)
     return (int64_t)((uint64_t)a + (uint64_t)b);
-  return reduce == GS_OP_PROD ? (int64_t)((uint64_t)a * (uint64_t)b)
-                              : (int64_t)combine(reduce, (double)a, (double)b);
+  if (reduce == GS_OP_PROD)
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+  bool less = is_signed ? a < b : (uint64_t)a < (uint64_t)b;
+  return less == (reduce == GS_OP_REDUCE_MIN) ? a : b;
 }
 
 /* Element AT of the operand reduced over the group of POSITION, into element TO of RESULT. */
@@ -229,7 +231,7 @@ static void reduce_element(const struct simulation *s, const struct gs_step *ste
 {
   const union gs_attrs *a = step->attrs;
   enum gs_dtype dtype = step->type.dtype;
-  bool integers = gs_dtype_is_integer(dtype);
+  bool integers = gs_dtype_is_integer(dtype), is_signed = gs_dtype_kind(dtype) == GS_KIND_SIGNED;
   double re = 0, im = 0;
   int64_t whole = 0, members = gs_axes_size(a->device.axes, a->device.naxes);
   for (int64_t m = 0; m < members; m++) {
@@ -239,7 +241,7 @@ static void reduce_element(const struct simulation *s, const struct gs_step *ste
     int64_t integer = gs_element_get_int(dtype, data, at);
     re = m == 0 ? element : combine(a->device.reduce, re, element);
     im = m == 0 ? imag : im + imag;
-    whole = m == 0 ? integer : combine_integers(a->device.reduce, whole, integer);
+    whole = m == 0 ? integer : combine_integers(a->device.reduce, is_signed, whole, integer);
   }
   if (integers)
     gs_element_set_int(dtype, result, to, whole);
