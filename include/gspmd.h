@@ -79,7 +79,7 @@ enum gs_session_state {
   GS_SESSION_MORE                      /* inside a statement: show a continuation prompt */
 };
 
-/* Feed the next piece of text; complete statements run. */
+/* Feed the next piece of text, cut anywhere; complete statements run as their lines end. */
 enum gs_session_state gs_session_feed(struct gs_session *session, const char *text, size_t length);
 /* End of input: an unfinished statement is an error. */
 enum gs_session_state gs_session_finish(struct gs_session *session);

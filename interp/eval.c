@@ -152,21 +152,30 @@ static bool mark_named(struct gs_session *s, int id)
   return true;
 }
 
+/* A tensor is called after the first variable bound to it, a global one if there is one.  So is
+ * what an annotation made at once stands on: x = shard(input(...), ...) names the input too. */
+static bool name_node(struct gs_session *s, struct gs_scope *scope, struct gs_node *node,
+                      const char *name)
+{
+  if (scope == s->globals) {
+    if (node->id < s->nnamed && s->named[node->id])
+      return true;
+    node->name = name;
+    if (!mark_named(s, node->id))
+      return false;
+  } else if (node->name == NULL && s->call_site.source == NULL) {
+    node->name = name;
+  }
+  for (; node->op == GS_OP_SHARD && node->args[0]->name == NULL; node = node->args[0])
+    node->args[0]->name = node->name;
+  return true;
+}
+
 bool gs_eval_bind(struct gs_session *s, struct gs_scope *scope, struct gs_span at, const char *name,
                   struct gs_value value)
 {
-  if (value.kind == GS_VALUE_TENSOR) {
-    struct gs_node *node = value.node;
-    if (scope == s->globals) {
-      if (node->id >= s->nnamed || !s->named[node->id]) {
-        node->name = name;
-        if (!mark_named(s, node->id))
-          return gs_session_out_of_memory(s, at);
-      }
-    } else if (node->name == NULL && s->call_site.source == NULL) {
-      node->name = name;
-    }
-  }
+  if (value.kind == GS_VALUE_TENSOR && !name_node(s, scope, value.node, name))
+    return gs_session_out_of_memory(s, at);
   if (scope == s->globals || scope == s->library || scope->captured)
     s->changes++;
   if (!gs_scope_set(s->values, scope, name, value))

@@ -263,7 +263,7 @@ const struct gs_builtin gs_builtins_list[] = {
   { "zip", "a b", function_zip, GS_OP_COUNT, GS_TOPIC_VALUES, "zip(a, b)",
     "pairs of items of two lists, as long as the shorter" },
   { "enumerate", "xs", function_enumerate, GS_OP_COUNT, GS_TOPIC_VALUES, "enumerate(xs)",
-    "pairs (0, first), (1, second), ..." },
+    "a list of pairs: position and item" },
   { "map", "f xs", function_map, GS_OP_COUNT, GS_TOPIC_VALUES, "map(fn(x) x * x, range(4))",
     "the list of f(item) for each item" },
   { "shape", "x", function_shape, GS_OP_COUNT, GS_TOPIC_VALUES, "shape(x)",

@@ -47,7 +47,10 @@ static enum gs_line_status read_plain(const char *prompt, char **line)
     free(*line);
     *line = NULL;
     clearerr(stdin);
-    return *reader.interrupted ? GS_LINE_INTERRUPTED : GS_LINE_END;
+    if (!*reader.interrupted)
+      return GS_LINE_END;
+    putchar('\n');
+    return GS_LINE_INTERRUPTED;
   }
   if (length > 0 && (*line)[length - 1] == '\n')
     (*line)[length - 1] = '\0';

@@ -76,7 +76,6 @@ static void forget_statement(struct gs_session *session, struct statement *state
   interrupted = 0;
   gs_session_reset(session);
   clear(statement);
-  putchar('\n');
 }
 
 /* Feed one line; *MORE tells whether the statement goes on. */

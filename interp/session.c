@@ -257,6 +257,7 @@ static bool make_parts(struct gs_session *s)
   s->parser = gs_parser_new(s->text, &s->diagnostics, run_statement, s);
   if (s->parser == NULL)
     return false;
+  s->line.arena = s->text;
   gs_parser_begin(s->parser, NULL, 1);
   return true;
 }
@@ -317,25 +318,49 @@ static enum gs_session_state state_of(enum gs_parse_state state)
   return state == GS_PARSE_MORE ? GS_SESSION_MORE : GS_SESSION_IDLE;
 }
 
+/* Whole lines go to the parser.  A lone ? asks for help; in the language it stands in annotations
+ * only. */
+static void feed_lines(struct gs_session *s, const char *text, size_t length)
+{
+  size_t blank = 0;
+  while (blank < length && (text[blank] == ' ' || text[blank] == '\n'))
+    blank++;
+  if (!s->unfinished && length - blank <= 2 && blank < length && text[blank] == '?')
+    gs_command_friendly(s, "?");
+  else
+    s->unfinished = gs_parser_feed(s->parser, text, length) == GS_PARSE_MORE;
+}
+
+/* Feed what is kept of an unfinished line. */
+static void feed_kept(struct gs_session *s)
+{
+  struct gs_text kept = s->line;
+  s->line = (struct gs_text){ .arena = s->text };
+  if (kept.length > 0)
+    feed_lines(s, kept.data, kept.length);
+}
+
 enum gs_session_state gs_session_feed(struct gs_session *s, const char *text, size_t length)
 {
   atomic_store(&s->interrupt, 0);
   s->interrupted = false;
-  /* A lone ? asks for help; in the language it stands in annotations only. */
-  size_t blank = 0;
-  while (blank < length && (text[blank] == ' ' || text[blank] == '\n'))
-    blank++;
-  if (!s->unfinished && length - blank <= 2 && blank < length && text[blank] == '?') {
-    gs_command_friendly(s, "?");
-    return GS_SESSION_IDLE;
+  size_t whole = length;
+  while (whole > 0 && text[whole - 1] != '\n')
+    whole--;
+  if (whole > 0 && s->line.length > 0) {
+    gs_text_add_bytes(&s->line, text, whole);
+    feed_kept(s);
+  } else if (whole > 0) {
+    feed_lines(s, text, whole);
   }
-  enum gs_session_state state = state_of(gs_parser_feed(s->parser, text, length));
-  s->unfinished = state == GS_SESSION_MORE;
-  return state;
+  if (whole < length)
+    gs_text_add_bytes(&s->line, text + whole, length - whole);
+  return s->unfinished || s->line.length > 0 ? GS_SESSION_MORE : GS_SESSION_IDLE;
 }
 
 enum gs_session_state gs_session_finish(struct gs_session *s)
 {
+  feed_kept(s);
   s->unfinished = false;
   return state_of(gs_parser_finish(s->parser));
 }
@@ -343,6 +368,7 @@ enum gs_session_state gs_session_finish(struct gs_session *s)
 void gs_session_reset(struct gs_session *s)
 {
   s->unfinished = false;
+  s->line = (struct gs_text){ .arena = s->text };
   gs_parser_reset(s->parser);
 }
 

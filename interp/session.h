@@ -94,6 +94,7 @@ struct gs_session {
   bool memory_reported;                /* of the running statement */
   bool quitting, interrupted;
   bool unfinished;                     /* a statement fed piece by piece */
+  struct gs_text line;                 /* a line fed piece by piece, not ended yet */
   bool reset_wanted;                   /* :reset, as soon as nothing runs any more */
   _Atomic int interrupt;
 };

@@ -88,6 +88,7 @@ check_LTLIBRARIES += %D%/unit/libunit.la
   %D%/unit/tree_text.h
 check_PROGRAMS += \
   %D%/unit/check_einsum.tap \
+  %D%/unit/check_eval.tap \
   %D%/unit/check_grammar_fuzz.tap \
   %D%/unit/check_graph.tap \
   %D%/unit/check_lang.tap \
@@ -98,8 +99,10 @@ check_PROGRAMS += \
   %D%/unit/check_print.tap \
   %D%/unit/check_program.tap \
   %D%/unit/check_reshard.tap \
+  %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
 %C%_unit_check_einsum_tap_SOURCES = %D%/unit/check_einsum.c
+%C%_unit_check_eval_tap_SOURCES = %D%/unit/check_eval.c
 %C%_unit_check_grammar_fuzz_tap_SOURCES = %D%/unit/check_grammar_fuzz.c
 %C%_unit_check_graph_tap_SOURCES = %D%/unit/check_graph.c
 %C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
@@ -111,6 +114,7 @@ check_PROGRAMS += \
 %C%_unit_check_print_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_program_tap_SOURCES = %D%/unit/check_program.c
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
+%C%_unit_check_session_tap_SOURCES = %D%/unit/check_session.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
 endif
 
