@@ -82,7 +82,9 @@ static double operand_cost(const struct state *s, int id, const struct gs_shardi
   double cheapest = 1e30, share = 1.0 / user_count(s, id);
   for (int c = 0; c < v->ncandidates; c++) {
     double cost = v->best[c] * share;
-    if (cost >= cheapest)
+    if (cost >= cheapest
+        || (!v->free && !v->given && v->candidates[c] != required
+            && cost + gs_reshard_bound(v->candidates[c], required, &s->nodes[id]->type) >= cheapest))
       continue;
     cost += step_cost(s, id, v->candidates[c], required);
     cheapest = cost < cheapest ? cost : cheapest;
@@ -142,10 +144,12 @@ static double candidate_cost(const struct state *s, int id, const struct gs_shar
   const struct value *v = &s->values[id];
   double cheapest = 1e30;
   for (int t = 0; t < v->nstrategies; t++) {
-    if (base[t] >= cheapest)
+    const struct gs_sharding *produced = v->strategies[t].produced;
+    const struct gs_type *type = &s->nodes[id]->type;
+    if (base[t] >= cheapest
+        || (produced != candidate && base[t] + gs_reshard_bound(produced, candidate, type) >= cheapest))
       continue;
-    double cost = base[t] + gs_reshard_cost(s->r->resharder, v->strategies[t].produced, candidate,
-                                            &s->nodes[id]->type);
+    double cost = base[t] + gs_reshard_cost(s->r->resharder, produced, candidate, type);
     if (cost < cheapest) {
       cheapest = cost;
       *strategy = t;
@@ -275,7 +279,10 @@ static void add_candidates(struct state *s, int id, const double *base)
     for (int i = -1; i < (produced->npartial > 0 ? produced->rank : 0); i++) {
       const struct gs_sharding *sh =
           i < 0 ? produced : scattered(s, produced, i, &s->nodes[id]->type);
-      if (sh != NULL && sh != v->candidates[0] && is_candidate(s, id, sh, linear))
+      if (sh == NULL || sh == v->candidates[0]
+          || (i >= 0 && !is_finer(sh, s->r->completion->shardings[id])))
+        continue;
+      if (is_candidate(s, id, sh, linear))
         insert_candidate(v, sh, candidate_cost(s, id, sh, base, &ignored));
     }
   }

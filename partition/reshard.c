@@ -1,4 +1,4 @@
-/* partition/reshard.c - shortest paths between shardings (Dijkstra; moves in reshard_moves.c). */
+/* partition/reshard.c - shortest paths between shardings (A*; the moves are in reshard_moves.c). */
 #include <config.h>
 
 #include "partition/reshard.h"
@@ -38,6 +38,7 @@ struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding
 struct reached {
   struct gs_layout layout;
   double cost, bytes;
+  double bound;                        /* cost, and what is certainly still to come */
   int before;                          /* index of the state before, -1 at the start */
   struct gs_layout_move move;
   bool settled;
@@ -56,13 +57,14 @@ struct search {
   int heads[HEADS];
   int *heap, heap_count;
   struct gs_arena *arena;
+  double limit;                        /* only cheaper paths are of use */
   bool failed;
 };
 
 static void heap_push(struct search *s, int index)
 {
   int at = s->heap_count++;
-  while (at > 0 && s->states[s->heap[(at - 1) / 2]].cost > s->states[index].cost) {
+  while (at > 0 && s->states[s->heap[(at - 1) / 2]].bound > s->states[index].bound) {
     s->heap[at] = s->heap[(at - 1) / 2];
     at = (at - 1) / 2;
   }
@@ -77,9 +79,9 @@ static int heap_pop(struct search *s)
     if (child >= s->heap_count)
       break;
     if (child + 1 < s->heap_count
-        && s->states[s->heap[child + 1]].cost < s->states[s->heap[child]].cost)
+        && s->states[s->heap[child + 1]].bound < s->states[s->heap[child]].bound)
       child++;
-    if (s->states[s->heap[child]].cost >= s->states[last].cost)
+    if (s->states[s->heap[child]].bound >= s->states[last].bound)
       break;
     s->heap[at] = s->heap[child];
     at = child;
@@ -103,11 +105,32 @@ static bool grow(struct search *s)
   return true;
 }
 
+/* What a device in layout L must still receive: what it holds less than the goal, or its share of the
+ * partial results. Never more than a path costs, whatever the path. */
+static double still_to_come(const struct search *s, const struct gs_layout *l)
+{
+  double held = (double)s->problem.element, wanted = held, group = 1;
+  uint32_t summed = l->partial & ~s->goal.partial;
+  for (int i = 0; i < s->problem.type.rank; i++) {
+    held *= (double)l->block[i];
+    wanted *= (double)s->goal.block[i];
+  }
+  for (int a = 0; a < s->problem.atoms.count; a++)
+    if (summed >> a & 1)
+      group *= (double)s->problem.atoms.items[a].size;
+  if (summed != 0)
+    return (group - 1) / group * wanted;
+  return wanted > held ? wanted - held : 0;
+}
+
 static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
 {
   struct search *s = user;
   double hop = move->kind == GS_MOVE_SLICE || move->kind == GS_MOVE_ZERO_PARTIAL ? 1e-4 : 1e-2;
   double cost = (s->current < 0 ? 0 : s->states[s->current].cost) + move->bytes + hop;
+  double bound = cost + still_to_come(s, to);
+  if (bound >= s->limit)
+    return;
   unsigned head = gs_layout_hash(to) % HEADS;
   int at = s->heads[head];
   while (at >= 0 && !gs_layout_equal(&s->states[at].layout, to))
@@ -125,6 +148,7 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
   }
   struct reached *r = &s->states[at];
   r->cost = cost;
+  r->bound = bound;
   r->bytes = (s->current < 0 ? 0 : s->states[s->current].bytes) + move->bytes;
   r->before = s->current;
   r->move = *move;
@@ -161,7 +185,8 @@ static int search_run(struct search *s)
       return at;
     s->current = at;
     struct gs_layout from = s->states[at].layout;
-    gs_layout_moves(&s->problem, &from, reach, s);
+    bool permute = s->states[at].before < 0 || s->states[at].move.kind != GS_MOVE_PERMUTE;
+    gs_layout_moves(&s->problem, &from, permute, reach, s);
   }
   return -1;
 }
@@ -235,36 +260,41 @@ static bool path_by_reduction(struct gs_resharder *r, const struct gs_layout_pro
   return path_through(r, p, gs_layout_sharding(p, r->table, &whole), path);
 }
 
-/* The cheapest path over the atoms that CUT gives. */
+/* The cheapest path over the atoms that CUT gives, if it costs less than LIMIT. */
 static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
                         const struct gs_sharding *to, const struct gs_type *type,
-                        enum gs_layout_cut cut, struct gs_path *path)
+                        enum gs_layout_cut cut, double limit, struct gs_path *path)
 {
   struct search *s = GS_NEW(r->scratch, struct search);
   if (s == NULL)
     return false;
   s->arena = r->scratch;
+  s->limit = limit;
   if (!gs_layout_problem(&s->problem, from, to, type, cut))
     return false;
   if (from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind)
     return cut == GS_CUT_SIDES && path_by_reduction(r, &s->problem, path);
+  s->goal = s->problem.goal;
   if (!search_start(s, &s->problem.start))
     return false;
-  s->goal = s->problem.goal;
   int goal = search_run(s);
   if (goal >= 0)
     return path_from(r, s, goal, path);
   return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, &s->problem, path);
 }
 
-/* Moves between dims or devices may be cheaper while the tensor is cut otherwise. */
+/* Several moves that send, some between dims or devices, may be cheaper while the tensor is cut
+ * otherwise. */
 static bool finer_may_help(const struct gs_path *path)
 {
   bool exchanges = false;
-  for (int i = 0; i < path->nmoves; i++)
+  int sending = 0;
+  for (int i = 0; i < path->nmoves; i++) {
+    sending += path->moves[i].bytes > 0;
     exchanges = exchanges || path->moves[i].kind == GS_MOVE_PERMUTE
                 || path->moves[i].kind == GS_MOVE_ALL_TO_ALL;
-  return exchanges;
+  }
+  return exchanges && sending > 1;
 }
 
 static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
@@ -272,11 +302,11 @@ static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
 {
   if (from == to)
     return true;
-  if (!search_path(r, from, to, type, GS_CUT_SIDES, path))
+  if (!search_path(r, from, to, type, GS_CUT_SIDES, 1e300, path))
     return false;
   for (enum gs_layout_cut cut = GS_CUT_MESH; cut <= GS_CUT_PRIMES && finer_may_help(path); cut++) {
     struct gs_path other = { 0 };
-    if (search_path(r, from, to, type, cut, &other) && other.cost < path->cost - 1e-9)
+    if (search_path(r, from, to, type, cut, path->cost - 1e-9, &other))
       *path = other;
   }
   return true;
@@ -315,6 +345,18 @@ const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sh
   memcpy(m->dims, type->dims, sizeof m->dims);
   r->buckets[hash % BUCKETS] = m;
   return path;
+}
+
+double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding *to,
+                        const struct gs_type *type)
+{
+  struct gs_type before = gs_sharding_local(from, type), after = gs_sharding_local(to, type);
+  double held = (double)gs_type_bytes(&before), wanted = (double)gs_type_bytes(&after);
+  if (from->npartial > 0 && to->npartial == 0) {
+    double n = (double)gs_axes_size(from->partial, from->npartial);
+    return (n - 1) / n * wanted;
+  }
+  return wanted > held ? wanted - held : 0;
 }
 
 double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,

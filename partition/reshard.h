@@ -40,6 +40,9 @@ struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding
  * TYPE.  TO may be partial only along axes that FROM does not cut. */
 const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
                                       const struct gs_sharding *to, const struct gs_type *type);
+/* A cost that no path is below, without a search: what a device must receive beyond what it holds. */
+double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding *to,
+                        const struct gs_type *type);
 /* Its cost alone; 0 without a look where the two are the same. */
 double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,
                        const struct gs_sharding *to, const struct gs_type *type);

@@ -64,7 +64,7 @@ static bool to_layout(const struct gs_layout_problem *p, const struct gs_shardin
 /* Cut further than the sides ask for; false when that gives nothing new or too much. */
 static bool cut_finer(struct gs_layout_problem *p, const struct gs_mesh *mesh, enum gs_layout_cut cut)
 {
-  enum { FINE_ATOMS = 5 };
+  enum { FINE_ATOMS = 4 };
   int before = p->atoms.count;
   for (int a = 0; a < mesh->naxes; a++) {
     struct gs_axis whole = gs_axis_whole(mesh, a);
@@ -304,7 +304,7 @@ static void swaps(const struct moves *m)
 
 static void permutes(const struct moves *m)
 {
-  enum { ALL_ARRANGEMENTS = 5 };
+  enum { ALL_ARRANGEMENTS = 4 };
   if (m->used == 0)
     return;
   if (m->p->atoms.count > ALL_ARRANGEMENTS) {
@@ -397,7 +397,7 @@ static void rebalances(const struct moves *m)
   }
 }
 
-void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *from,
+void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *from, bool permute,
                      gs_layout_sink *sink, void *user)
 {
   struct moves m = { .p = p, .from = from, .sink = sink, .user = user };
@@ -409,7 +409,8 @@ void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *
   slices(&m);
   gathers(&m);
   all_to_alls(&m);
-  permutes(&m);
+  if (permute)
+    permutes(&m);
   reductions(&m);
   zero_partials(&m);
   rebalances(&m);

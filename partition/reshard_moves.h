@@ -53,8 +53,9 @@ const struct gs_sharding *gs_layout_sharding(const struct gs_layout_problem *p,
                                              const struct gs_layout *layout);
 /* LAYOUT with nothing cut and nothing partial. */
 void gs_layout_replicate(const struct gs_layout_problem *p, struct gs_layout *layout);
-/* Report every move from FROM to SINK. */
-void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *from,
+/* Report every move from FROM to SINK; without PERMUTE no permutes (after a permute a second one is of
+ * no use). */
+void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *from, bool permute,
                      gs_layout_sink *sink, void *user);
 
 #endif
