@@ -489,6 +489,10 @@ static bool bounds_reduce(const struct recipe_node *n, const struct gs_type *typ
   case GS_OP_REDUCE_MAX: case GS_OP_REDUCE_MIN:
     result->wild = x->wild || count < 1;
     break;
+  case GS_OP_ALL: case GS_OP_ANY:      /* of nothing: true, false */
+    *result = interval(0, 1);
+    result->integral = true;
+    break;
   case GS_OP_ARGMAX: case GS_OP_ARGMIN:
     *result = interval(0, count);
     result->integral = true;
