@@ -18,9 +18,12 @@ struct memo {
 
 enum { BUCKETS = 1 << 12, MAX_STATES = 6000 };
 
+struct search;
+
 struct gs_resharder {
-  struct gs_arena *arena, *scratch;
+  struct gs_arena *arena;
   struct gs_sharding_table *table;
+  struct search *search;               /* one at a time, its memory used again */
   struct memo *buckets[BUCKETS];
 };
 
@@ -160,11 +163,15 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
 
 static bool search_start(struct search *s, const struct gs_layout *start)
 {
-  s->capacity = 64;
-  s->states = GS_NEW_ARRAY(s->arena, struct reached, s->capacity);
-  s->heap = GS_NEW_ARRAY(s->arena, int, s->capacity * 8);
+  if (s->states == NULL) {
+    s->capacity = 64;
+    s->states = GS_NEW_ARRAY(s->arena, struct reached, s->capacity);
+    s->heap = GS_NEW_ARRAY(s->arena, int, s->capacity * 8);
+  }
   if (s->states == NULL || s->heap == NULL)
     return false;
+  s->count = s->heap_count = 0;
+  s->failed = false;
   for (int i = 0; i < HEADS; i++)
     s->heads[i] = -1;
   s->current = -1;
@@ -242,22 +249,22 @@ static bool path_through(struct gs_resharder *r, const struct gs_layout_problem 
 }
 
 /* Gather everything and cut it anew: always there, never cheap. */
-static bool path_by_replication(struct gs_resharder *r, const struct gs_layout_problem *p,
+static bool path_by_replication(struct gs_resharder *r, const struct gs_layout_problem p,
                                 struct gs_path *path)
 {
-  struct gs_layout replicated = p->start;
-  gs_layout_replicate(p, &replicated);
-  path->fallback = path_through(r, p, gs_layout_sharding(p, r->table, &replicated), path);
+  struct gs_layout replicated = p.start;
+  gs_layout_replicate(&p, &replicated);
+  path->fallback = path_through(r, &p, gs_layout_sharding(&p, r->table, &replicated), path);
   return path->fallback;
 }
 
 /* Partial sums cannot become partial maxima but by being summed first. */
-static bool path_by_reduction(struct gs_resharder *r, const struct gs_layout_problem *p,
+static bool path_by_reduction(struct gs_resharder *r, const struct gs_layout_problem p,
                               struct gs_path *path)
 {
-  struct gs_layout whole = p->start;
+  struct gs_layout whole = p.start;
   whole.partial = 0;
-  return path_through(r, p, gs_layout_sharding(p, r->table, &whole), path);
+  return path_through(r, &p, gs_layout_sharding(&p, r->table, &whole), path);
 }
 
 /* The cheapest path over the atoms that CUT gives, if it costs less than LIMIT. */
@@ -265,22 +272,23 @@ static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
                         const struct gs_sharding *to, const struct gs_type *type,
                         enum gs_layout_cut cut, double limit, struct gs_path *path)
 {
-  struct search *s = GS_NEW(r->scratch, struct search);
+  struct search *s = r->search != NULL ? r->search : GS_NEW(r->arena, struct search);
   if (s == NULL)
     return false;
-  s->arena = r->scratch;
+  r->search = s;
+  s->arena = r->arena;
   s->limit = limit;
   if (!gs_layout_problem(&s->problem, from, to, type, cut))
     return false;
   if (from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind)
-    return cut == GS_CUT_SIDES && path_by_reduction(r, &s->problem, path);
+    return cut == GS_CUT_SIDES && path_by_reduction(r, s->problem, path);
   s->goal = s->problem.goal;
   if (!search_start(s, &s->problem.start))
     return false;
   int goal = search_run(s);
   if (goal >= 0)
     return path_from(r, s, goal, path);
-  return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, &s->problem, path);
+  return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, s->problem, path);
 }
 
 /* Several moves that send, some between dims or devices, may be cheaper while the tensor is cut
@@ -333,12 +341,7 @@ const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sh
       return m->path;
   struct memo *m = GS_NEW(r->arena, struct memo);
   struct gs_path *path = GS_NEW(r->arena, struct gs_path);
-  struct gs_arena *outer = r->scratch;
-  r->scratch = gs_arena_new(NULL);
-  bool found = m != NULL && path != NULL && r->scratch != NULL && find_path(r, from, to, type, path);
-  gs_arena_free(r->scratch);
-  r->scratch = outer;
-  if (!found)
+  if (m == NULL || path == NULL || !find_path(r, from, to, type, path))
     return NULL;
   *m = (struct memo){ .from = from, .to = to, .element = element, .hash = hash, .path = path,
                       .next = r->buckets[hash % BUCKETS] };
