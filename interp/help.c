@@ -45,11 +45,11 @@ const struct gs_help_row *gs_help_forms(void)
 static bool library_row(struct gs_arena *arena, const char *text, const char *line,
                         struct gs_help_row *row)
 {
+  if (strncmp(line, "fn ", 3) != 0 || line - text < 2)
+    return false;
   const char *name = line + strlen("fn ");
   size_t length = strcspn(name, "(");
   const char *begin = line;
-  if (strncmp(line, "fn ", 3) != 0 || line - text < 2)
-    return false;
   do
     begin--;
   while (begin > text && begin[-1] != '\n');

@@ -168,15 +168,15 @@ int main(int argc, char **argv)
   struct gs_main_options options;
   /* Only the character set: numbers are written with a point everywhere. */
   setlocale(LC_CTYPE, "");
-  if (!gs_main_parse(argc, argv, &options))
-    return GS_EXIT_USAGE;
-  if (options.help) {
-    gs_main_print_help();
-    return finish(GS_EXIT_OK);
+  int status = GS_EXIT_USAGE;
+  if (gs_main_parse(argc, argv, &options)) {
+    if (options.help || options.version) {
+      (options.help ? gs_main_print_help : gs_main_print_version)();
+      status = finish(GS_EXIT_OK);
+    } else {
+      status = run(&options);
+    }
   }
-  if (options.version) {
-    gs_main_print_version();
-    return finish(GS_EXIT_OK);
-  }
-  return run(&options);
+  gs_main_free(&options);
+  return status;
 }

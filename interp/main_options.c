@@ -100,26 +100,24 @@ static bool add(struct gs_main_names *list, const char *name, const char *file)
   return true;
 }
 
-/* "a,b" as two names. */
-static bool add_names(struct gs_main_names *list, const char *text, const char *option)
+/* "a,b" as two names; TEXT is cut up. */
+static bool add_names(struct gs_main_names *list, char *text, const char *option)
 {
-  char *copy = strdup(text), *rest = copy;
-  if (copy == NULL)
-    return usage("out of memory%s%s", "", "");
+  char *rest = text;
   for (char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ","))
     if (name[0] != '\0' && !add(list, name, NULL))
       return false;
   return list->count > 0 || usage("--%s needs a name, not '%s'", option, text);
 }
 
-static bool add_pair(struct gs_main_names *list, const char *text, const char *option)
+/* "NAME=FILE"; TEXT is cut in two. */
+static bool add_pair(struct gs_main_names *list, char *text, const char *option)
 {
-  char *copy = strdup(text);
-  char *equals = copy != NULL ? strchr(copy, '=') : NULL;
-  if (equals == NULL || equals == copy || equals[1] == '\0')
+  char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text || equals[1] == '\0')
     return usage("--%s needs NAME=FILE, not '%s'", option, text);
   *equals = '\0';
-  return add(list, copy, equals + 1);
+  return add(list, text, equals + 1);
 }
 
 static bool number(const char *text, const char *option, int64_t least, int64_t most,
@@ -176,7 +174,7 @@ static bool valued_option(struct gs_main_options *options, int code, const char 
   }
 }
 
-static bool apply(struct gs_main_options *options, int code, const char *name, const char *text)
+static bool apply(struct gs_main_options *options, int code, const char *name, char *text)
 {
   struct gs_session_options *session = &options->session;
   switch (code) {
@@ -242,6 +240,16 @@ static const char *name_of(int code)
     if (rows[i].code == code)
       return rows[i].name;
   return "";
+}
+
+void gs_main_free(struct gs_main_options *options)
+{
+  struct gs_main_names *lists[] = { &options->eval, &options->inputs, &options->saves,
+                                    &options->plans, &options->checks };
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    free(lists[i]->names);
+    free(lists[i]->files);
+  }
 }
 
 bool gs_main_parse(int argc, char **argv, struct gs_main_options *options)

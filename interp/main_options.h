@@ -10,7 +10,7 @@ enum gs_exit { GS_EXIT_OK, GS_EXIT_ERROR, GS_EXIT_USAGE, GS_EXIT_FAILED };
 
 enum gs_colour { GS_COLOUR_AUTO, GS_COLOUR_ALWAYS, GS_COLOUR_NEVER };
 
-/* Texts of the command line; all point into argv or copies that live as long as the process. */
+/* Texts of the command line; all point into argv. */
 struct gs_main_names { const char **names, **files; int count; };
 
 struct gs_main_options {
@@ -25,6 +25,8 @@ struct gs_main_options {
 
 /* Read the command line.  False: what is wrong was said on standard error. */
 bool gs_main_parse(int argc, char **argv, struct gs_main_options *options);
+/* Free what gs_main_parse took, whatever it returned. */
+void gs_main_free(struct gs_main_options *options);
 void gs_main_print_help(void);
 void gs_main_print_version(void);
 
