@@ -7,6 +7,8 @@ libgspmd_la_SOURCES += \
   %D%/device.c \
   %D%/device.h \
   %D%/reference/backend.c \
+  %D%/reference/block.c \
+  %D%/reference/block.h \
   %D%/reference/einsum.c \
   %D%/reference/elementwise.c \
   %D%/reference/evaluate.c \

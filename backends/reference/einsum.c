@@ -1,6 +1,9 @@
 /* backends/reference/einsum.c - products of two operands summed over labels. */
 #include <config.h>
 
+#include <stdlib.h>
+
+#include "backends/reference/block.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/scalar.h"
 
@@ -60,27 +63,73 @@ static int64_t offset(int rank, const int64_t *index, const int64_t *strides)
   return at;
 }
 
-static void sum_products(const struct gs_kernel_call *call, const struct labels *s, int64_t a,
-                         int64_t b, int64_t n, int64_t result)
+/* Factors along the last summed label: where they begin in each operand, their distance, how many. */
+struct run { int64_t at[2], stride[2], count; };
+
+/* SUM and the products of a run: floats in double, integers in 64 bits. */
+static double sum_floats(const struct gs_kernel_call *call, const struct run *r, double sum)
+{
+  double x[GS_BLOCK], y[GS_BLOCK];
+  for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
+    int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
+    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0], r->stride[0], n, x);
+    gs_block_load(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1], r->stride[1], n, y);
+    for (int64_t k = 0; k < n; k++)
+      sum += x[k] * y[k];
+  }
+  return sum;
+}
+
+static uint64_t sum_integers(const struct gs_kernel_call *call, const struct run *r, uint64_t sum)
+{
+  int64_t x[GS_BLOCK], y[GS_BLOCK];
+  for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
+    int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
+    gs_block_load_int(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0], r->stride[0],
+                      n, x);
+    gs_block_load_int(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1], r->stride[1],
+                      n, y);
+    for (int64_t k = 0; k < n; k++)
+      sum += (uint64_t)x[k] * (uint64_t)y[k];
+  }
+  return sum;
+}
+
+static double complex sum_complex(const struct gs_kernel_call *call, const struct run *r, double complex sum)
 {
   enum gs_dtype dtype = call->arg_types[0]->dtype;
-  enum gs_dtype_kind kind = gs_dtype_kind(dtype);
+  for (int64_t i = 0; i < r->count; i++) {
+    int64_t x = r->at[0] + i * r->stride[0], y = r->at[1] + i * r->stride[1];
+    sum += CMPLX(gs_element_get(dtype, call->args[0], x), gs_element_get_imag(dtype, call->args[0], x))
+           * CMPLX(gs_element_get(dtype, call->args[1], y), gs_element_get_imag(dtype, call->args[1], y));
+  }
+  return sum;
+}
+
+/* Result number RESULT, whose first factors are at A and B. */
+static void sum_products(const struct gs_kernel_call *call, const struct labels *s, int64_t a, int64_t b,
+                         int64_t result)
+{
+  enum gs_dtype_kind kind = gs_dtype_kind(call->arg_types[0]->dtype);
   int64_t index[GS_MAX_RANK] = { 0 };
+  int last = s->inner.rank - 1;
+  struct gs_type outside = s->inner;   /* the summed labels but the last */
   double sum = 0;
   double complex complex_sum = 0;
   uint64_t integer_sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    int64_t x = a + offset(s->inner.rank, index, s->inner_strides[0]);
-    int64_t y = b + offset(s->inner.rank, index, s->inner_strides[1]);
+  outside.rank = last < 0 ? 0 : last;
+  for (bool more = gs_type_elements(&s->inner) > 0; more; more = gs_reference_next(&outside, index)) {
+    struct run r = { .at = { a + offset(outside.rank, index, s->inner_strides[0]),
+                             b + offset(outside.rank, index, s->inner_strides[1]) },
+                     .count = last < 0 ? 1 : s->inner.dims[last] };
+    for (int k = 0; k < 2 && last >= 0; k++)
+      r.stride[k] = s->inner_strides[k][last];
     if (kind == GS_KIND_FLOAT)
-      sum += gs_element_get(dtype, call->args[0], x) * gs_element_get(dtype, call->args[1], y);
+      sum = sum_floats(call, &r, sum);
     else if (kind == GS_KIND_COMPLEX)
-      complex_sum += CMPLX(gs_element_get(dtype, call->args[0], x), gs_element_get_imag(dtype, call->args[0], x))
-                     * CMPLX(gs_element_get(dtype, call->args[1], y), gs_element_get_imag(dtype, call->args[1], y));
+      complex_sum = sum_complex(call, &r, complex_sum);
     else
-      integer_sum += (uint64_t)gs_element_get_int(dtype, call->args[0], x)
-                     * (uint64_t)gs_element_get_int(dtype, call->args[1], y);
-    gs_reference_next(&s->inner, index);
+      integer_sum = sum_integers(call, &r, integer_sum);
   }
   if (kind == GS_KIND_FLOAT)
     gs_element_set(call->type->dtype, call->result, result, sum);
@@ -91,31 +140,52 @@ static void sum_products(const struct gs_kernel_call *call, const struct labels 
                        kind == GS_KIND_PRED ? integer_sum != 0 : (int64_t)integer_sum);
 }
 
-/* One summed label of f32 operands: the common case, without the general walk. */
-static float dot(const float *a, const float *b, int64_t n, int64_t step_a, int64_t step_b)
+/* COUNT results of floats beside each other, all the same summed element by element: each sum is
+ * the same as one by one, but memory is read along the result's last dim. */
+static void sum_side_by_side(const struct gs_kernel_call *call, const struct labels *s, int64_t a, int64_t b,
+                             int64_t result, int64_t count)
 {
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++)
-    sum += (double)a[i * step_a] * (double)b[i * step_b];
-  return (float)sum;
+  int64_t index[GS_MAX_RANK] = { 0 };
+  int64_t step_a = s->outer_strides[0][s->outer.rank - 1], step_b = s->outer_strides[1][s->outer.rank - 1];
+  double sum[GS_BLOCK] = { 0 }, x[GS_BLOCK], y[GS_BLOCK];
+  for (bool more = gs_type_elements(&s->inner) > 0; more; more = gs_reference_next(&s->inner, index)) {
+    gs_block_load(call->arg_types[0]->dtype, call->args[0],
+                  a + offset(s->inner.rank, index, s->inner_strides[0]), step_a, count, x);
+    gs_block_load(call->arg_types[1]->dtype, call->args[1],
+                  b + offset(s->inner.rank, index, s->inner_strides[1]), step_b, count, y);
+    for (int64_t i = 0; i < count; i++)
+      sum[i] += x[i] * y[i];
+  }
+  gs_block_store(call->type->dtype, call->result, result, count, sum);
+}
+
+/* Whether the sums of floats had better go side by side: their factors lie apart in memory. */
+static bool is_sideways(const struct gs_kernel_call *call, const struct labels *s)
+{
+  enum { FEW = 16 };
+  int inner = s->inner.rank - 1, outer = s->outer.rank - 1;
+  return gs_dtype_kind(call->arg_types[0]->dtype) == GS_KIND_FLOAT && outer >= 0
+         && s->outer.dims[outer] >= FEW
+         && (inner < 0 || s->inner_strides[0][inner] != 1 || s->inner_strides[1][inner] != 1);
 }
 
 void gs_reference_einsum(const struct gs_kernel_call *call)
 {
   struct labels s;
-  int64_t index[GS_MAX_RANK] = { 0 };
+  int64_t index[GS_MAX_RANK] = { 0 }, results = gs_type_elements(call->type), count = 1;
   sort_labels(call, &s);
-  int64_t results = gs_type_elements(call->type), n = gs_type_elements(&s.inner);
-  bool simple = s.inner.rank == 1 && call->arg_types[0]->dtype == GS_DTYPE_F32
-                && call->type->dtype == GS_DTYPE_F32;
-  for (int64_t r = 0; r < results; r++) {
+  bool sideways = is_sideways(call, &s);
+  int last = s.outer.rank - 1;
+  for (int64_t r = 0; r < results; r += count) {
     int64_t a = offset(s.outer.rank, index, s.outer_strides[0]);
     int64_t b = offset(s.outer.rank, index, s.outer_strides[1]);
-    if (simple)
-      ((float *)call->result)[r] = dot((const float *)call->args[0] + a, (const float *)call->args[1] + b,
-                                       n, s.inner_strides[0][0], s.inner_strides[1][0]);
-    else
-      sum_products(call, &s, a, b, n, r);
+    if (sideways) {
+      count = s.outer.dims[last] - index[last] < GS_BLOCK ? s.outer.dims[last] - index[last] : GS_BLOCK;
+      sum_side_by_side(call, &s, a, b, r, count);
+      index[last] += count - 1;
+    } else {
+      sum_products(call, &s, a, b, r);
+    }
     gs_reference_next(call->type, index);
   }
 }

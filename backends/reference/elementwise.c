@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/reference/block.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/scalar.h"
 
@@ -22,24 +23,39 @@ static double complex get_complex(enum gs_dtype dtype, const void *data, int64_t
   return CMPLX(gs_element_get(dtype, data, index), gs_element_get_imag(dtype, data, index));
 }
 
+/* Block after block of N elements: the operands are read into their BLOCKs, a scalar again and again,
+ * and the operator's value goes into the first. */
 static void apply_float(const struct gs_kernel_call *call, int64_t n)
 {
-  double a[3];
-  for (int64_t i = 0; i < n; i++) {
+  double block[3][GS_BLOCK], a[3] = { 0 };
+  for (int64_t at = 0; at < n; at += GS_BLOCK) {
+    int64_t count = n - at < GS_BLOCK ? n - at : GS_BLOCK;
     for (int k = 0; k < call->nargs; k++)
-      a[k] = gs_element_get(call->arg_types[k]->dtype, call->args[k], operand_index(call, k, i));
-    gs_element_set(call->type->dtype, call->result, i, gs_scalar_float(call->op, a));
+      gs_block_load(call->arg_types[k]->dtype, call->args[k], operand_index(call, k, at),
+                    operand_index(call, k, 1), count, block[k]);
+    for (int64_t i = 0; i < count; i++) {
+      for (int k = 0; k < call->nargs; k++)
+        a[k] = block[k][i];
+      block[0][i] = gs_scalar_float(call->op, a);
+    }
+    gs_block_store(call->type->dtype, call->result, at, count, block[0]);
   }
 }
 
 static void apply_integer(const struct gs_kernel_call *call, int64_t n)
 {
-  int64_t a[3];
-  for (int64_t i = 0; i < n; i++) {
+  int64_t block[3][GS_BLOCK], a[3] = { 0 };
+  for (int64_t at = 0; at < n; at += GS_BLOCK) {
+    int64_t count = n - at < GS_BLOCK ? n - at : GS_BLOCK;
     for (int k = 0; k < call->nargs; k++)
-      a[k] = gs_element_get_int(call->arg_types[k]->dtype, call->args[k], operand_index(call, k, i));
-    gs_element_set_int(call->type->dtype, call->result, i,
-                       gs_scalar_integer(call->op, working_type(call), a));
+      gs_block_load_int(call->arg_types[k]->dtype, call->args[k], operand_index(call, k, at),
+                        operand_index(call, k, 1), count, block[k]);
+    for (int64_t i = 0; i < count; i++) {
+      for (int k = 0; k < call->nargs; k++)
+        a[k] = block[k][i];
+      block[0][i] = gs_scalar_integer(call->op, working_type(call), a);
+    }
+    gs_block_store_int(call->type->dtype, call->result, at, count, block[0]);
   }
 }
 
@@ -69,22 +85,49 @@ static bool is_integral(enum gs_dtype dtype)
   return gs_dtype_is_integer(dtype) || dtype == GS_DTYPE_PRED;
 }
 
+/* The integer VALUE as a double that a float type no wider than f32 rounds as it would VALUE: what
+ * double cannot hold of large ones is kept as one bit that says "and some more". */
+static double for_rounding(enum gs_dtype from, int64_t value)
+{
+  bool negative = from != GS_DTYPE_U64 && value < 0;
+  uint64_t size = negative ? 0 - (uint64_t)value : (uint64_t)value;
+  if (size >> 53 != 0)
+    size = (size >> 12 << 12) | (uint64_t)((size & 0xfff) != 0) << 11;
+  return negative ? -(double)size : (double)size;
+}
+
+static void convert_complex(const struct gs_kernel_call *call, int64_t i)
+{
+  double complex value = get_complex(call->arg_types[0]->dtype, call->args[0], i);
+  if (call->type->dtype == GS_DTYPE_PRED)
+    gs_element_set_int(GS_DTYPE_PRED, call->result, i, creal(value) != 0 || cimag(value) != 0);
+  else
+    gs_element_set_complex(call->type->dtype, call->result, i, creal(value), cimag(value));
+}
+
 void gs_reference_convert(const struct gs_kernel_call *call)
 {
   enum gs_dtype from = call->arg_types[0]->dtype, to = call->type->dtype;
-  int64_t n = gs_type_elements(call->type);
-  for (int64_t i = 0; i < n; i++) {
-    if (to == GS_DTYPE_PRED)
-      gs_element_set_int(to, call->result, i,
-                         gs_element_get(from, call->args[0], i) != 0
-                             || gs_element_get_imag(from, call->args[0], i) != 0);
-    else if (is_integral(from) && is_integral(to))
-      gs_element_set_int(to, call->result, i, gs_element_get_int(from, call->args[0], i));
-    else if (gs_dtype_kind(to) == GS_KIND_COMPLEX)
-      gs_element_set_complex(to, call->result, i, gs_element_get(from, call->args[0], i),
-                             gs_element_get_imag(from, call->args[0], i));
+  bool is_complex = gs_dtype_kind(from) == GS_KIND_COMPLEX || gs_dtype_kind(to) == GS_KIND_COMPLEX;
+  int64_t n = gs_type_elements(call->type), integers[GS_BLOCK];
+  double block[GS_BLOCK];
+  for (int64_t at = 0; at < n; at += GS_BLOCK) {
+    int64_t count = n - at < GS_BLOCK ? n - at : GS_BLOCK;
+    for (int64_t i = 0; i < count && is_complex; i++)
+      convert_complex(call, at + i);
+    if (is_complex)
+      continue;
+    if (is_integral(from) && to != GS_DTYPE_F64) {
+      gs_block_load_int(from, call->args[0], at, 1, count, integers);
+      for (int64_t i = 0; i < count && !is_integral(to); i++)
+        block[i] = for_rounding(from, integers[i]);
+    } else {
+      gs_block_load(from, call->args[0], at, 1, count, block);
+    }
+    if (is_integral(from) && is_integral(to))
+      gs_block_store_int(to, call->result, at, count, integers);
     else
-      gs_element_set(to, call->result, i, gs_element_get(from, call->args[0], i));
+      gs_block_store(to, call->result, at, count, block);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "backends/combine.h"
+#include "backends/reference/block.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/scalar.h"
 
@@ -53,53 +54,90 @@ static int64_t start_integer(enum gs_op op, enum gs_dtype dtype)
   }
 }
 
-static void reduce_float(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
-                         int64_t n, int64_t result)
+/* A stretch of the elements that make one result. */
+struct run { int64_t at, stride, count; };
+
+/* Combine VALUE with the elements of a run. */
+static double combine_float(const struct gs_kernel_call *call, const struct run *r, double value)
 {
   enum gs_op op = gs_combiner(call->op);
-  int64_t index[GS_MAX_RANK] = { 0 };
-  double a[2] = { start_float(call->op), 0 };
-  for (int64_t i = 0; i < n; i++) {
-    a[1] = gs_element_get(w->kept.dtype, call->args[0],
-                          base + offset(&w->reduced, index, w->reduced_strides));
-    a[0] = gs_scalar_float(op, a);
-    gs_reference_next(&w->reduced, index);
+  double block[GS_BLOCK], a[2] = { value, 0 };
+  for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
+    int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
+    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at + i * r->stride, r->stride, n, block);
+    for (int64_t k = 0; k < n; k++) {
+      a[1] = block[k];
+      a[0] = gs_scalar_float(op, a);
+    }
   }
-  gs_element_set(call->type->dtype, call->result, result, a[0]);
+  return a[0];
 }
 
-static void reduce_integer(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
-                           int64_t n, int64_t result)
+static int64_t combine_integer(const struct gs_kernel_call *call, const struct run *r, int64_t value)
 {
   enum gs_op op = gs_combiner(call->op);
-  int64_t index[GS_MAX_RANK] = { 0 }, a[2] = { start_integer(call->op, w->kept.dtype), 0 };
-  for (int64_t i = 0; i < n; i++) {
-    a[1] = gs_element_get_int(w->kept.dtype, call->args[0],
-                              base + offset(&w->reduced, index, w->reduced_strides));
-    a[0] = gs_scalar_integer(op, w->kept.dtype, a);
-    gs_reference_next(&w->reduced, index);
+  enum gs_dtype dtype = call->arg_types[0]->dtype;
+  int64_t block[GS_BLOCK], a[2] = { value, 0 };
+  for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
+    int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
+    gs_block_load_int(dtype, call->args[0], r->at + i * r->stride, r->stride, n, block);
+    for (int64_t k = 0; k < n; k++) {
+      a[1] = block[k];
+      a[0] = gs_scalar_integer(op, dtype, a);
+    }
   }
-  gs_element_set_int(call->type->dtype, call->result, result, a[0]);
+  return a[0];
 }
 
-static void reduce_complex(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
-                           int64_t n, int64_t result)
+static double complex combine_complex(const struct gs_kernel_call *call, const struct run *r,
+                                      double complex value)
 {
   enum gs_op op = gs_combiner(call->op);
-  int64_t index[GS_MAX_RANK] = { 0 };
-  double complex a[2] = { call->op == GS_OP_PROD ? 1 : 0, 0 };
-  for (int64_t i = 0; i < n; i++) {
-    int64_t at = base + offset(&w->reduced, index, w->reduced_strides);
-    a[1] = CMPLX(gs_element_get(w->kept.dtype, call->args[0], at),
-                 gs_element_get_imag(w->kept.dtype, call->args[0], at));
+  enum gs_dtype dtype = call->arg_types[0]->dtype;
+  double complex a[2] = { value, 0 };
+  for (int64_t i = 0; i < r->count; i++) {
+    int64_t at = r->at + i * r->stride;
+    a[1] = CMPLX(gs_element_get(dtype, call->args[0], at), gs_element_get_imag(dtype, call->args[0], at));
     a[0] = gs_scalar_complex(op, a);
-    gs_reference_next(&w->reduced, index);
   }
-  gs_element_set_complex(call->type->dtype, call->result, result, creal(a[0]), cimag(a[0]));
+  return a[0];
 }
 
-/* For each result position in turn: BASE is its first element, N how many it reduces. */
-typedef void one_result(const struct gs_kernel_call *call, const struct walk *w, int64_t base, int64_t n,
+/* The result at RESULT, whose first element is at BASE. */
+static void reduce_one(const struct gs_kernel_call *call, const struct walk *w, int64_t base, int64_t result)
+{
+  enum gs_dtype_kind kind = gs_dtype_kind(w->kept.dtype);
+  int64_t index[GS_MAX_RANK] = { 0 };
+  int last = w->reduced.rank - 1;
+  struct gs_type outside = w->reduced;           /* the reduced dims but the last */
+  double value = start_float(call->op);
+  double complex complex_value = call->op == GS_OP_PROD ? 1 : 0;
+  int64_t integer = start_integer(call->op, w->kept.dtype);
+  outside.rank = last < 0 ? 0 : last;
+  for (bool more = gs_type_elements(&w->reduced) > 0; more; more = gs_reference_next(&outside, index)) {
+    struct run r = { base + offset(&outside, index, w->reduced_strides), 0, 1 };
+    if (last >= 0) {
+      r.stride = w->reduced_strides[last];
+      r.count = w->reduced.dims[last];
+    }
+    if (kind == GS_KIND_FLOAT)
+      value = combine_float(call, &r, value);
+    else if (kind == GS_KIND_COMPLEX)
+      complex_value = combine_complex(call, &r, complex_value);
+    else
+      integer = combine_integer(call, &r, integer);
+  }
+  if (kind == GS_KIND_FLOAT)
+    gs_element_set(call->type->dtype, call->result, result, value);
+  else if (kind == GS_KIND_COMPLEX)
+    gs_element_set_complex(call->type->dtype, call->result, result, creal(complex_value),
+                           cimag(complex_value));
+  else
+    gs_element_set_int(call->type->dtype, call->result, result, integer);
+}
+
+/* For each result position in turn: BASE is the first element that it comes from. */
+typedef void one_result(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
                         int64_t result);
 
 static void for_results(const struct gs_kernel_call *call, one_result *one)
@@ -107,20 +145,16 @@ static void for_results(const struct gs_kernel_call *call, one_result *one)
   struct walk w;
   int64_t index[GS_MAX_RANK] = { 0 };
   start_walk(call, &w);
-  int64_t results = gs_type_elements(call->type), n = gs_type_elements(&w.reduced);
+  int64_t results = gs_type_elements(call->type);
   for (int64_t r = 0; r < results; r++) {
-    one(call, &w, offset(&w.kept, index, w.kept_strides), n, r);
+    one(call, &w, offset(&w.kept, index, w.kept_strides), r);
     gs_reference_next(&w.kept, index);
   }
 }
 
 void gs_reference_reduce(const struct gs_kernel_call *call)
 {
-  switch (gs_dtype_kind(call->arg_types[0]->dtype)) {
-  case GS_KIND_FLOAT: for_results(call, reduce_float); break;
-  case GS_KIND_COMPLEX: for_results(call, reduce_complex); break;
-  case GS_KIND_SIGNED: case GS_KIND_UNSIGNED: case GS_KIND_PRED: for_results(call, reduce_integer); break;
-  }
+  for_results(call, reduce_one);
 }
 
 static bool beats(const struct gs_kernel_call *call, enum gs_dtype dtype, int64_t at, int64_t best)
@@ -139,10 +173,10 @@ static bool beats(const struct gs_kernel_call *call, enum gs_dtype dtype, int64_
 }
 
 static void first_extreme(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
-                          int64_t n, int64_t result)
+                          int64_t result)
 {
   int64_t best = 0, stride = w->reduced_strides[0];
-  for (int64_t i = 1; i < n; i++)
+  for (int64_t i = 1; i < w->reduced.dims[0]; i++)
     if (beats(call, w->kept.dtype, base + i * stride, base + best * stride))
       best = i;
   gs_element_set_int(call->type->dtype, call->result, result, best);

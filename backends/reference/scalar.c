@@ -75,10 +75,10 @@ double gs_scalar_float(enum gs_op op, const double *a)
   }
 }
 
-static int64_t power(int64_t base, int64_t exponent)
+static int64_t power(int64_t base, uint64_t exponent, bool negative)
 {
   uint64_t result = 1, factor = (uint64_t)base;
-  if (exponent < 0)
+  if (negative)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 != 0 ? -1 : 1) : 0;
   for (; exponent > 0; exponent >>= 1, factor *= factor)
     if (exponent & 1)
@@ -141,7 +141,7 @@ int64_t gs_scalar_integer(enum gs_op op, enum gs_dtype dtype, const int64_t *a)
   case GS_OP_ADD: return (int64_t)(x + (uint64_t)a[1]);
   case GS_OP_SUB: return (int64_t)(x - (uint64_t)a[1]);
   case GS_OP_MUL: return (int64_t)(x * (uint64_t)a[1]);
-  case GS_OP_POW: return power(a[0], a[1]);
+  case GS_OP_POW: return power(a[0], (uint64_t)a[1], is_signed && a[1] < 0);
   case GS_OP_AND: return a[0] & a[1];
   case GS_OP_OR: return a[0] | a[1];
   case GS_OP_XOR: return a[0] ^ a[1];
