@@ -87,7 +87,8 @@ enum gs_session_state gs_session_finish(struct gs_session *session);
 void gs_session_reset(struct gs_session *session);
 /* Run the whole of TEXT or of the file PATH ("-" is not special), named NAME in messages.  Stops
  * at the first statement that fails; returns false if anything was wrong. */
-bool gs_session_run_text(struct gs_session *session, const char *name, const char *text, size_t length);
+bool gs_session_run_text(struct gs_session *session, const char *name, const char *text,
+                         size_t length);
 bool gs_session_run_file(struct gs_session *session, const char *path);
 
 /* Errors reported so far, and how many check() and assert() failed. */
@@ -121,13 +122,15 @@ enum gs_session_status {
 
 /* The plan that computes the variables NAMES as the outputs of one program.  It belongs to the
  * session and is valid until the session next changes.  NULL: reported. */
-const struct gs_plan *gs_session_plan(struct gs_session *session, const char *const *names, int count);
+const struct gs_plan *gs_session_plan(struct gs_session *session, const char *const *names,
+                                      int count);
 /* Plan and run on the session's backend.  VALUES gets COUNT tensors to be freed by the caller. */
-enum gs_session_status gs_session_run(struct gs_session *session, const char *const *names, int count,
-                                      struct gs_tensor **values);
+enum gs_session_status gs_session_run(struct gs_session *session, const char *const *names,
+                                      int count, struct gs_tensor **values);
 /* Compare the partitioned with the unpartitioned result and print the largest difference.  A
  * difference beyond rounding counts as a failure (gs_session_failures). */
-enum gs_session_status gs_session_check(struct gs_session *session, const char *const *names, int count);
+enum gs_session_status gs_session_check(struct gs_session *session, const char *const *names,
+                                        int count);
 /* Run and write each variable to the file of the same index, as .npy. */
 enum gs_session_status gs_session_save(struct gs_session *session, const char *const *names,
                                        const char *const *paths, int count);

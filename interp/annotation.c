@@ -165,7 +165,8 @@ static bool check_rank(struct reader *reader, struct gs_value list, struct gs_sp
 }
 
 const struct gs_sharding *gs_annotation_make(struct gs_call *call, const struct gs_argument *arg,
-                                             const struct gs_mesh *mesh, const struct gs_type *type)
+                                             const struct gs_mesh *mesh,
+                                             const struct gs_type *type)
 {
   struct gs_session *s = call->session;
   struct reader reader = { .s = s, .call = call, .mesh = mesh, .type = type };

@@ -72,7 +72,7 @@ extern const struct gs_builtin gs_builtins_math[];           /* interp/functions
 extern const struct gs_builtin gs_builtins_ask[];            /* interp/functions_ask.c */
 extern const struct gs_builtin gs_builtins_list[];           /* interp/functions_list.c */
 extern const struct gs_builtin gs_builtins_text[];           /* interp/functions_text.c */
-extern const struct gs_builtin gs_builtins_operator[];       /* interp/functions_math.c, from lang/ops.def */
+extern const struct gs_builtin gs_builtins_operator[];       /* the same, from lang/ops.def */
 
 /* The parameters of a row; the count is returned. */
 int gs_builtin_parameters(const char *text, struct gs_parameter parameters[GS_MAX_PARAMETERS]);

@@ -26,7 +26,8 @@ static void offer(const struct finder *finder, const char *name)
 }
 
 /* A name with something behind it, "name(" or "name=". */
-static void offer_with(const struct finder *finder, const char *name, size_t length, const char *end)
+static void offer_with(const struct finder *finder, const char *name, size_t length,
+                       const char *end)
 {
   char text[80];
   if (length + strlen(end) < sizeof text) {
@@ -67,7 +68,8 @@ static void offer_keywords(const struct finder *finder, const char *text, size_t
 {
   enum { MAX_TOKENS = 64 };
   const char *names[MAX_TOKENS];
-  int count = gs_parser_expected(finder->s->values, text, length - finder->length, names, MAX_TOKENS);
+  int count = gs_parser_expected(finder->s->values, text, length - finder->length, names,
+                                 MAX_TOKENS);
   for (int i = 0; i < count; i++) {
     const char *name = names[i];
     size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz");

@@ -127,8 +127,8 @@ bool gs_eval_truth(struct gs_session *s, struct gs_span at, struct gs_value valu
   case GS_VALUE_TENSOR:
     gs_session_fail(s, at, "a tensor (%s) is neither true nor false before the program runs",
                     gs_value_describe(s->values, value));
-    gs_hint(&s->diagnostics, "where(p, a, b) chooses element by element, cond(p, f, g) in the graph; "
-            "run(x) computes a value now");
+    gs_hint(&s->diagnostics, "where(p, a, b) chooses element by element, cond(p, f, g) in the "
+            "graph; run(x) computes a value now");
     return false;
   default:
     return gs_session_fail(s, at, "%s is neither true nor false", gs_value_kind_name(value.kind));

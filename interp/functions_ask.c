@@ -3,6 +3,7 @@
 
 #include "interp/ask.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,10 +33,9 @@ static bool collect(struct gs_session *s, struct gs_value value, const struct gs
     outputs->names[outputs->count++] = name;
     return true;
   }
-  if (!gs_value_is_sequence(value)) {
-    gs_session_fail(s, arg->span, "a tensor is wanted here, not %s", gs_value_kind_name(value.kind));
-    return false;
-  }
+  if (!gs_value_is_sequence(value))
+    return gs_session_fail(s, arg->span, "a tensor is wanted here, not %s",
+                           gs_value_kind_name(value.kind));
   for (uint32_t i = 0; i < value.length; i++) {
     struct gs_value item = *gs_value_item(value, i);
     const char *item_name = item.kind == GS_VALUE_TENSOR && item.node->name != NULL
@@ -117,14 +117,30 @@ static bool print_view(struct gs_session *s, const struct gs_plan_entry *entry,
 }
 
 /* plan, graph, explain, trace, show: the same but for the printer. */
-static bool view(struct gs_call *call, print_function *print, bool record)
+static const struct view { const char *name; print_function *print; bool record; } views[] = {
+  { "plan", gs_print_plan, false },       { "graph", gs_print_graph, false },
+  { "explain", gs_print_explain, false }, { "trace", gs_print_trace, true },
+  { "show", gs_print_show, false },
+};
+
+static const struct view *view_of(const struct gs_builtin *builtin)
 {
+  size_t i = 0;
+  while (strcmp(views[i].name, builtin->name) != 0)
+    i++;
+  return &views[i];
+}
+
+static bool function_view(struct gs_call *call, struct gs_value *out)
+{
+  (void)out;
   struct gs_session *s = call->session;
+  const struct view *view = view_of(call->builtin);
   struct gs_outputs outputs;
   struct gs_print_options options = gs_session_print_options(s);
   if (!gs_ask_outputs(call, &outputs) || !format_of(call, 1, &options.format))
     return false;
-  struct gs_plan_entry *entry = gs_plans_get(s, &outputs, record);
+  struct gs_plan_entry *entry = gs_plans_get(s, &outputs, view->record);
   if (entry == NULL)
     return false;
   if (call->nparameters > 2 && gs_arg_given(call, 2)) {
@@ -135,9 +151,9 @@ static bool view(struct gs_call *call, print_function *print, bool record)
       return gs_session_fail(s, call->args[2].span, "device %lld of a mesh with %lld",
                              (long long)options.device, (long long)ndevices);
   }
-  if (print == gs_print_plan)
+  if (view->print == gs_print_plan)
     gs_plans_shown(s, entry);
-  return print_view(s, entry, print, &options);
+  return print_view(s, entry, view->print, &options);
 }
 
 bool gs_ask_plan(struct gs_session *s, const struct gs_outputs *outputs)
@@ -148,36 +164,6 @@ bool gs_ask_plan(struct gs_session *s, const struct gs_outputs *outputs)
     return false;
   gs_plans_shown(s, entry);
   return print_view(s, entry, gs_print_plan, &options);
-}
-
-static bool function_plan(struct gs_call *call, struct gs_value *out)
-{
-  (void)out;
-  return view(call, gs_print_plan, false);
-}
-
-static bool function_graph(struct gs_call *call, struct gs_value *out)
-{
-  (void)out;
-  return view(call, gs_print_graph, false);
-}
-
-static bool function_explain(struct gs_call *call, struct gs_value *out)
-{
-  (void)out;
-  return view(call, gs_print_explain, false);
-}
-
-static bool function_trace(struct gs_call *call, struct gs_value *out)
-{
-  (void)out;
-  return view(call, gs_print_trace, true);
-}
-
-static bool function_show(struct gs_call *call, struct gs_value *out)
-{
-  (void)out;
-  return view(call, gs_print_show, false);
 }
 
 static bool function_cost(struct gs_call *call, struct gs_value *out)
@@ -378,8 +364,9 @@ static bool function_time(struct gs_call *call, struct gs_value *out)
   if (values == NULL || !gs_plans_compile(s, entry))
     return false;
   timing.compile = now() - begin;
-  while (timing.runs < MAX_RUNS &&
-         (wanted > 0 ? timing.runs < wanted : timing.runs < 3 || (total < 1 && timing.runs < 101))) {
+  int64_t most = wanted > 0 ? wanted : 101;
+  double enough = wanted > 0 ? (double)INFINITY : 1;
+  while (timing.runs < MAX_RUNS && timing.runs < most && (timing.runs < 3 || total < enough)) {
     begin = now();
     if (!gs_plans_run(s, entry, values))
       return false;
@@ -458,15 +445,15 @@ static bool function_assert(struct gs_call *call, struct gs_value *out)
   { name, parameters, function, GS_OP_COUNT, GS_TOPIC_ASKING, usage, help }
 
 const struct gs_builtin gs_builtins_ask[] = {
-  ASK("plan", "tensors* 'format? device?", function_plan, "plan(y, device=3, format=json)",
+  ASK("plan", "tensors* 'format? device?", function_view, "plan(y, device=3, format=json)",
       "the program every device runs: steps, collectives, totals"),
-  ASK("graph", "tensors* 'format?", function_graph, "graph(y, format=dot)",
+  ASK("graph", "tensors* 'format?", function_view, "graph(y, format=dot)",
       "the logical graph with the completed shardings"),
-  ASK("explain", "tensors* 'format?", function_explain, "explain(y)",
+  ASK("explain", "tensors* 'format?", function_view, "explain(y)",
       "why every dim has its sharding and why every collective is there"),
-  ASK("trace", "tensors* 'format?", function_trace, "trace(y)",
+  ASK("trace", "tensors* 'format?", function_view, "trace(y)",
       "completion of the shardings step by step"),
-  ASK("show", "tensors* 'format?", function_show, "show(x)", "which device holds which block"),
+  ASK("show", "tensors* 'format?", function_view, "show(x)", "which device holds which block"),
   ASK("cost", "tensors*", function_cost, "cost(y)",
       "an estimate of time, memory and communication"),
   ASK("diff", "", function_diff, "diff()", "the last two plans shown, side by side"),
@@ -474,7 +461,8 @@ const struct gs_builtin gs_builtins_ask[] = {
       "execute and print the values; inside an expression: give them"),
   ASK("print", "values*", function_print, "print(\"loss\", loss)",
       "values of any kind on one line; tensors are executed"),
-  ASK("time", "tensors* runs?", function_time, "time(y, runs=20)", "execute many times and measure"),
+  ASK("time", "tensors* runs?", function_time, "time(y, runs=20)",
+      "execute many times and measure"),
   ASK("check", "tensors*", function_check, "check(y)",
       "partitioned against unpartitioned values: the largest difference"),
   ASK("save", "x path", function_save, "save(y, \"y.npy\")", "execute and write the whole value"),

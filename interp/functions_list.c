@@ -198,7 +198,8 @@ static bool bad_number(struct gs_call *call)
                            call->builtin->name, value.text);
   gs_arg_wrong(call, 0, "a number or a string");
   if (value.kind == GS_VALUE_TENSOR)
-    gs_hint(&call->session->diagnostics, "run(x) computes a tensor now; of a scalar it gives the number");
+    gs_hint(&call->session->diagnostics,
+            "run(x) computes a tensor now; of a scalar it gives the number");
   return false;
 }
 

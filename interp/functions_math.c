@@ -94,8 +94,8 @@ static bool pick(struct gs_call *call, enum gs_op op, const struct gs_value valu
 }
 
 /* Plain numbers only; *DONE tells whether OP has a meaning for them. */
-static bool on_numbers(struct gs_call *call, enum gs_op op, const struct gs_value *values, int count,
-                       bool *done, struct gs_value *out)
+static bool on_numbers(struct gs_call *call, enum gs_op op, const struct gs_value *values,
+                       int count, bool *done, struct gs_value *out)
 {
   enum gs_ast_op infix;
   number_function *function = number_function_of(op);
@@ -320,7 +320,7 @@ const struct gs_builtin gs_builtins_math[] = {
     "min(a, b)  min(x, dim=1, keep=false)", "the smaller of two, or the smallest over dims" },
   { "einsum", "spec operands*", function_einsum, GS_OP_EINSUM, GS_TOPIC_CONTRACTION,
     "einsum(\"bm,mh->bh\", x, w)",
-    "products summed over the labels that vanish; any number of operands, ... and repeated labels" },
+    "products summed over the labels that vanish; any number of operands, also ... and aa" },
   { "dot_general", "a b batch? contract?", function_dot_general, GS_OP_EINSUM, GS_TOPIC_CONTRACTION,
     "dot_general(a, b, batch=[[0], [0]], contract=[[2], [1]])",
     "XLA's product: batch dims first, then what is left of a and of b" },

@@ -86,7 +86,8 @@ static bool function_expand(struct gs_call *call, struct gs_value *out)
   int64_t dims[GS_MAX_RANK];
   for (int i = 0; i <= x->type.rank; i++)
     dims[i] = i == dim ? 1 : x->type.dims[i < dim ? i : i - 1];
-  return gs_operate_node(s, gs_build_reshape(&s->graph, call->span, x, x->type.rank + 1, dims), out);
+  x = gs_build_reshape(&s->graph, call->span, x, x->type.rank + 1, dims);
+  return gs_operate_node(s, x, out);
 }
 
 static bool function_squeeze(struct gs_call *call, struct gs_value *out)
@@ -377,7 +378,8 @@ const struct gs_builtin gs_builtins_shape[] = {
     "split(x, 4, 1)  split(x, [2, 6], 0)  split(\"a, b\", \", *\")",
     "a list of parts along dim; of a string by a regular expression" },
   { "slice", "x start end stride?", function_slice, GS_OP_SLICE, GS_TOPIC_SHAPE,
-    "slice(x, [0, 2], [4, 8], [1, 2])", "a part: first index, end and step of each dim, as x[0:4, 2:8:2]" },
+    "slice(x, [0, 2], [4, 8], [1, 2])",
+    "a part: first index, end and step of each dim, as x[0:4, 2:8:2]" },
   { "roll", "x shift dim?", function_roll, GS_OP_ROLL, GS_TOPIC_SHAPE, "roll(x, 3, 0)",
     "moved by shift along dim; what falls off comes in again" },
   { "tile", "x repeats", function_tile, GS_OP_BROADCAST, GS_TOPIC_SHAPE, "tile(x, [2, 1])",

@@ -67,7 +67,8 @@ static struct gs_mesh *mesh_of_list(struct gs_call *call, struct gs_value list)
     return NULL;
   for (int i = 0; i < reader.naxes; i++)
     axes[i] = (struct gs_mesh_axis){ gs_arena_printf(s->meshes, "%d", i), reader.sizes[i] };
-  return gs_mesh_new(s->meshes, &s->diagnostics, call->span, reader.naxes, axes, reader.order, true);
+  return gs_mesh_new(s->meshes, &s->diagnostics, call->span, reader.naxes, axes, reader.order,
+                     true);
 }
 
 static struct gs_mesh *mesh_of_names(struct gs_call *call)
@@ -103,7 +104,8 @@ static bool function_mesh(struct gs_call *call, struct gs_value *out)
     mesh = shape.mesh;
   } else if (call->nextra == 0 && shape.kind == GS_VALUE_ABSENT) {
     if (s->mesh == NULL)
-      return gs_session_fail(s, call->span, "there is no mesh yet: mesh(data=2, model=4) makes one");
+      return gs_session_fail(s, call->span,
+                             "there is no mesh yet: mesh(data=2, model=4) makes one");
     mesh = s->mesh;
   } else {
     struct gs_mesh *made = call->nextra > 0 ? mesh_of_names(call) : mesh_of_list(call, shape);

@@ -292,13 +292,15 @@ static bool function_load(struct gs_call *call, struct gs_value *out)
 
 const struct gs_builtin gs_builtins_source[] = {
   { "input", "type fill?", function_leaf, GS_OP_INPUT, GS_TOPIC_SOURCES,
-    "input(f32[8,16], pattern(0))", "a tensor given from outside: --input NAME=FILE.npy, or its fill" },
+    "input(f32[8,16], pattern(0))",
+    "a tensor given from outside: --input NAME=FILE.npy, or its fill" },
   { "param", "type fill?", function_leaf, GS_OP_PARAM, GS_TOPIC_SOURCES,
     "param(f32[8,16], normal(0, std=0.02))", "a parameter: like input, and listed by params()" },
   { "params", "", function_params, GS_OP_PARAM, GS_TOPIC_SOURCES, "params()",
     "the list of all parameters made so far" },
   { "tensor", "values dtype?", function_tensor, GS_OP_CONSTANT, GS_TOPIC_SOURCES,
-    "tensor([[1, 2], [3, 4]], dtype=s32)", "a constant from nested lists; f32 unless dtype is given" },
+    "tensor([[1, 2], [3, 4]], dtype=s32)",
+    "a constant from nested lists; f32 unless dtype is given" },
   { "iota", "type? dim?", function_iota, GS_OP_IOTA, GS_TOPIC_SOURCES,
     "iota(s32[8,16], dim=1)", "0, 1, 2, ... along dim; iota(dim) is a fill for input and param" },
   { "zeros", "type?", function_zeros, GS_OP_BROADCAST, GS_TOPIC_SOURCES, "zeros(f32[8,16])",

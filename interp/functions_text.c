@@ -1,4 +1,5 @@
-/* interp/functions_text.c - strings: str, join, and match, replace, split by regular expressions. */
+/* interp/functions_text.c - strings: str, join, and match, replace, split by regular expressions.
+ */
 #include <config.h>
 
 #include "interp/regex.h"

@@ -24,7 +24,8 @@ static const struct gs_help_row forms[] = {
   { "|>", "x |> f(y)", "f(x, y)" },
   { "index", "x[i, a:b, a:b:s, :, ..., newaxis]",
     "parts of a tensor; indices are known integers, negative ones count from the end" },
-  { "fn", "fn f(x, k=2) = x * k   fn(x) { ... }", "a function; a block's value is its last expression" },
+  { "fn", "fn f(x, k=2) = x * k   fn(x) { ... }",
+    "a function; a block's value is its last expression" },
   { "if", "if a { ... } else { ... }", "decides while the program is read; it has a value" },
   { "for", "for x in xs { ... }", "goes over a list while the program is read" },
   { "while", "while a { ... }", "repeats while the program is read" },
@@ -41,7 +42,8 @@ const struct gs_help_row *gs_help_forms(void)
   return forms;
 }
 
-/* The function at LINE of a library file, "fn name(...", with the comment above it: "# usage: help". */
+/* The function at LINE of a library file, "fn name(...", with the comment above it:
+ * "# usage: help". */
 static bool library_row(struct gs_arena *arena, const char *text, const char *line,
                         struct gs_help_row *row)
 {
@@ -121,7 +123,8 @@ static void list_functions(struct listing *listing)
       if (row->topic == (enum gs_topic)topic)
         list_row(listing, row->name, row->usage, row->help);
     struct gs_help_row library;
-    for (int i = 0; topic == GS_TOPIC_LIBRARY && gs_help_library(listing->text.arena, i, &library); i++)
+    bool in_language = topic == GS_TOPIC_LIBRARY;
+    for (int i = 0; in_language && gs_help_library(listing->text.arena, i, &library); i++)
       list_row(listing, library.name, library.usage, library.help);
   }
 }
@@ -199,7 +202,8 @@ static bool explain_one(struct gs_session *s, const char *name)
   return gs_report_finish(s, &text) && found;
 }
 
-static bool search(struct gs_session *s, struct gs_span at, const char *pattern, bool functions_only)
+static bool search(struct gs_session *s, struct gs_span at, const char *pattern,
+                   bool functions_only)
 {
   struct gs_regex *regex = NULL;
   if (pattern[0] != '\0' && (regex = gs_regex_new(s, at, pattern, true)) == NULL)

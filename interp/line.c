@@ -9,6 +9,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,23 +63,33 @@ static enum gs_line_status read_plain(const char *prompt, char **line)
 
 #ifdef HAVE_READLINE
 
+/* Wait for a key; false when an interrupt came instead.  The signal is let through only while
+ * waiting, so that none slips in between looking at the flag and sleeping. */
+static bool wait_for_key(int descriptor)
+{
+  struct pollfd key = { .fd = descriptor, .events = POLLIN };
+  sigset_t interrupt, outside, waiting;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, &outside);
+  waiting = outside;
+  sigdelset(&waiting, SIGINT);
+  while (!*reader.interrupted && ppoll(&key, 1, NULL, &waiting) < 0 && errno == EINTR)
+    rl_check_signals();
+  sigprocmask(SIG_SETMASK, &outside, NULL);
+  return !*reader.interrupted;
+}
+
 /* Readline's key source.  On an interrupt the line is emptied and "entered": readline() then
  * returns by its ordinary path and no key of the next line is lost. */
 static int read_key(FILE *in)
 {
-  for (;;) {
-    unsigned char c;
-    ssize_t n = read(fileno(in), &c, 1);
-    if (n == 1)
-      return c;
-    if (n == 0 || errno != EINTR)
-      return EOF;
-    rl_check_signals();
-    if (*reader.interrupted) {
-      rl_replace_line("", 0);
-      return '\n';
-    }
+  unsigned char c;
+  if (!wait_for_key(fileno(in))) {
+    rl_replace_line("", 0);
+    return '\n';
   }
+  return read(fileno(in), &c, 1) == 1 ? c : EOF;
 }
 
 static void add_candidate(void *user, const char *candidate)
@@ -115,7 +127,8 @@ static bool names_file(int start)
     const char *found = NULL;
     for (const char *at = line; (at = strstr(at, openings[i])) != NULL; at++)
       found = at + strlen(openings[i]);
-    if (found != NULL && found <= line + start && memchr(found, '"', (size_t)(line + start - found)) == NULL)
+    const char *word = line + start;
+    if (found != NULL && found <= word && memchr(found, '"', (size_t)(word - found)) == NULL)
       return true;
   }
   return false;

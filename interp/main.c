@@ -40,9 +40,9 @@ static bool colour_for(enum gs_colour colour, int descriptor)
 static int terminal_width(void)
 {
   struct winsize size;
-  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
-    return size.ws_col;
-  return 0;
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col > 20 ? size.ws_col : 0;
 }
 
 /* Standard output is checked: a full disk must not look like success. */

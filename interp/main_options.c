@@ -52,7 +52,8 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 void gs_main_print_help(void)
 {
   puts("Usage: gspmd [OPTION]... [SCRIPT [ARGUMENT]...]\n"
-       "Partition a tensor program over a mesh of devices, show what each device does, and run it.\n"
+       "Partition a tensor program over a mesh of devices, show what each device does, and run "
+       "it.\n"
        "Without a script, -e or input from a pipe: a prompt.\n");
   for (int i = 0; i < ROWS; i++) {
     char left[64];
@@ -63,7 +64,8 @@ void gs_main_print_help(void)
              rows[i].argument != NULL ? "=" : "", rows[i].argument != NULL ? rows[i].argument : "");
     printf("  %-26s %s\n", left, rows[i].help);
   }
-  puts("\nExit status: 0 success, 1 an error in the program, 2 bad usage, 3 a check or assert failed.\n"
+  puts("\nExit status: 0 success, 1 an error in the program, 2 bad usage, 3 a check or assert "
+       "failed.\n"
        "Environment: NO_COLOR, GSPMD_HISTORY, XDG_CONFIG_HOME (gspmd/init.gsl), XDG_STATE_HOME.");
 }
 

@@ -114,7 +114,8 @@ const char *gs_session_resolve(struct gs_session *s, const char *path)
   const char *slash = s->path != NULL ? strrchr(s->path, '/') : NULL;
   if (path[0] == '/' || slash == NULL)
     return path;
-  const char *beside = gs_arena_printf(s->values, "%.*s%s", (int)(slash - s->path + 1), s->path, path);
+  const char *beside =
+      gs_arena_printf(s->values, "%.*s%s", (int)(slash - s->path + 1), s->path, path);
   return beside != NULL && access(beside, R_OK) == 0 ? beside : path;
 }
 

@@ -240,6 +240,15 @@ static void print_items(struct gs_text *text, struct gs_value value, int depth)
   gs_text_add(text, !tuple ? "]" : value.length == 1 ? ",)" : ")");
 }
 
+static void print_mesh(struct gs_text *text, const struct gs_mesh *mesh)
+{
+  gs_text_add(text, "mesh [");
+  gs_mesh_print(text, mesh);
+  gs_text_printf(text, "], %lld device%s%s", (long long)mesh->ndevices,
+                 mesh->ndevices == 1 ? "" : "s",
+                 mesh->order != NULL ? " in an explicit order" : "");
+}
+
 static void print_at(struct gs_text *text, struct gs_value value, bool quote, int depth)
 {
   if (depth > MAX_PRINT_DEPTH) {
@@ -279,11 +288,7 @@ static void print_at(struct gs_text *text, struct gs_value value, bool quote, in
     gs_type_print(text, value.type);
     break;
   case GS_VALUE_MESH:
-    gs_text_add(text, "mesh [");
-    gs_mesh_print(text, value.mesh);
-    gs_text_printf(text, "], %lld device%s%s", (long long)value.mesh->ndevices,
-                   value.mesh->ndevices == 1 ? "" : "s",
-                   value.mesh->order != NULL ? " in an explicit order" : "");
+    print_mesh(text, value.mesh);
     break;
   case GS_VALUE_AXIS:
     gs_text_printf(text, "axis %s", value.mesh->axes[value.length].name);

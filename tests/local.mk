@@ -37,6 +37,7 @@ CLEANFILES += \
 %D%/check_symbols.log: libgspmd.la
 %D%/differential.log: %D%/differential/differential$(EXEEXT)
 %D%/golden.log: gspmd$(EXEEXT)
+%D%/unit/check_prompt.log: gspmd$(EXEEXT)
 %D%/reshard.log: %D%/reshard_runner$(EXEEXT)
 %D%/xla.log: %D%/xla_runner$(EXEEXT)
 
@@ -98,6 +99,7 @@ check_PROGRAMS += \
   %D%/unit/check_partition.tap \
   %D%/unit/check_print.tap \
   %D%/unit/check_program.tap \
+  %D%/unit/check_prompt.tap \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
@@ -113,6 +115,7 @@ check_PROGRAMS += \
 %C%_unit_check_print_tap_SOURCES = %D%/unit/check_print.c
 %C%_unit_check_print_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_program_tap_SOURCES = %D%/unit/check_program.c
+%C%_unit_check_prompt_tap_SOURCES = %D%/unit/check_prompt.c
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
 %C%_unit_check_session_tap_SOURCES = %D%/unit/check_session.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c

@@ -118,11 +118,12 @@ static uint64_t next(uint64_t *state)
 /* Words of programs; functions come from the table. */
 static const char *const words[] = {
   "x", "y", "m", "f", "xs", "data", "model", "1", "2", "-1", "0", "1.5", "\"ab\"", "true", "none",
-  "f32", "s32", "pred", "f32[4,6]", "[", "]", "(", ")", ",", ",", "+", "-", "*", "/", "**", "@", "==",
-  "<", "and", "not", "|>", "=", "=", "\n", "\n", ";", "{", "}", ":", "...", "newaxis", "?", "dim=",
-  "keep=true", "fn(x)", "fn g(a) =", "for i in", "if", "else", "while", "return", "[data, -1]",
-  "[[0, 1], [2, 3]]", "shard(x,", "replicated", "x", "y", "x[0]", "x[1:3, ::-1]", ":plan", ":shard x",
-  ":undo", ":vars", ":set steps 2000", ":help", ":unshard x", ":diff", "mesh(data=2, model=3)",
+  "f32", "s32", "pred", "f32[4,6]", "[", "]", "(", ")", ",", ",", "+", "-", "*", "/", "**", "@",
+  "==", "<", "and", "not", "|>", "=", "=", "\n", "\n", ";", "{", "}", ":", "...", "newaxis", "?",
+  "dim=", "keep=true", "fn(x)", "fn g(a) =", "for i in", "if", "else", "while", "return", "[data, -1]",
+  "[[0, 1], [2, 3]]", "shard(x,", "replicated", "x", "y", "x[0]", "x[1:3, ::-1]", ":plan",
+  ":shard x", ":undo", ":vars", ":set steps 2000", ":help", ":unshard x", ":diff",
+  "mesh(data=2, model=3)",
 };
 
 static size_t random_program(uint64_t *state, char *text)

@@ -99,8 +99,10 @@ END_TEST
 /* Two sessions fed in turns, in pieces that end anywhere. */
 START_TEST(interleaved)
 {
-  const char *texts[2] = { "mesh(p=2)\nx = input(f32[4])\nfn f(a) {\n  a + 1\n}\nprint(shape(f(x)))\n",
-                           "mesh(q=3)\nx = input(f32[9])\nfn f(a) {\n  a * 2\n}\nprint(shape(f(x)))\n" };
+  static const char *const texts[2] = {
+    "mesh(p=2)\nx = input(f32[4])\nfn f(a) {\n  a + 1\n}\nprint(shape(f(x)))\n",
+    "mesh(q=3)\nx = input(f32[9])\nfn f(a) {\n  a * 2\n}\nprint(shape(f(x)))\n",
+  };
   struct gs_session *s[2] = { session((struct gs_session_options){ 0 }),
                               session((struct gs_session_options){ 0 }) };
   size_t piece = (size_t)_i + 1;
