@@ -3,7 +3,8 @@
  *   xla_runner [--data tests/xla] [--exceptions tests/golden-exceptions] [--group NAME]
  *              [--case NAME] [--list] [--verbose] [--csv] [--tap]
  *
- * tests/xla/README.md says how a case is compared.  A case that calls a function of a later stage
+ * tests/xla/README.md says how a case is compared; of XLA's two partitioners those count that shard
+ * the outputs as we do (or, if none does, coarser).  A case that calls a function of a later stage
  * (the list below) is skipped and its function counted; a case listed with a reason in the
  * exceptions may differ in the way the line says.
  */
