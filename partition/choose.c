@@ -55,12 +55,6 @@ static int user_count(const struct state *s, int id)
   return n > 0 ? n : 1;
 }
 
-static double local_bytes(const struct gs_sharding *sh, const struct gs_type *type)
-{
-  struct gs_type local = gs_sharding_local(sh, type);
-  return (double)gs_type_bytes(&local);
-}
-
 /* From value ID in sharding FROM to what a user requires. */
 static double step_cost(const struct state *s, int id, const struct gs_sharding *from,
                         const struct gs_sharding *to)
@@ -70,7 +64,7 @@ static double step_cost(const struct state *s, int id, const struct gs_sharding 
     return 0;
   const struct gs_type *type = &s->nodes[id]->type;
   if (v->given && v->layout == NULL && to->npartial == 0
-      && local_bytes(to, type) <= local_bytes(v->candidates[0], type))
+      && gs_sharding_local_bytes(to, type) <= gs_sharding_local_bytes(v->candidates[0], type))
     return 0;
   return gs_reshard_cost(s->r->resharder, from, to, type);
 }
@@ -135,7 +129,7 @@ static bool is_candidate(const struct state *s, int id, const struct gs_sharding
     return is_finer(sh, completed) && pads_little(sh, type);
   if (sh->npartial > 0 && !linear)
     return false;
-  return local_bytes(sh, type) <= 8 * local_bytes(completed, type) + (1 << 20);
+  return gs_sharding_local_bytes(sh, type) <= 8 * gs_sharding_local_bytes(completed, type) + (1 << 20);
 }
 
 static double candidate_cost(const struct state *s, int id, const struct gs_sharding *candidate,
@@ -383,7 +377,7 @@ static void choose_given(struct state *s, int id)
   const struct gs_slice_of_graph *slice = s->r->slice;
   const struct gs_type *type = &s->nodes[id]->type;
   struct value *v = &s->values[id];
-  double limit = local_bytes(v->candidates[0], type);
+  double limit = gs_sharding_local_bytes(v->candidates[0], type);
   v->layout = v->candidates[0];
   double cheapest = users_cost(s, id, v->layout);
   for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
@@ -391,7 +385,7 @@ static void choose_given(struct state *s, int id)
     const struct value *w = &s->values[user->id];
     for (int a = 0; a < user->nargs; a++) {
       const struct gs_sharding *wanted = w->strategies[w->strategy].required[a];
-      if (user->args[a]->id != id || wanted->npartial > 0 || local_bytes(wanted, type) > limit)
+      if (user->args[a]->id != id || wanted->npartial > 0 || gs_sharding_local_bytes(wanted, type) > limit)
         continue;
       double cost = users_cost(s, id, wanted);
       if (cost < cheapest - 1e-9) {

@@ -353,8 +353,7 @@ const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sh
 double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding *to,
                         const struct gs_type *type)
 {
-  struct gs_type before = gs_sharding_local(from, type), after = gs_sharding_local(to, type);
-  double held = (double)gs_type_bytes(&before), wanted = (double)gs_type_bytes(&after);
+  double held = gs_sharding_local_bytes(from, type), wanted = gs_sharding_local_bytes(to, type);
   if (from->npartial > 0 && to->npartial == 0) {
     double n = (double)gs_axes_size(from->partial, from->npartial);
     return (n - 1) / n * wanted;

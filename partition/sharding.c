@@ -208,6 +208,14 @@ struct gs_type gs_sharding_local(const struct gs_sharding *s, const struct gs_ty
   return local;
 }
 
+double gs_sharding_local_bytes(const struct gs_sharding *s, const struct gs_type *type)
+{
+  double bytes = (double)gs_dtype_size(type->dtype);
+  for (int i = 0; i < type->rank; i++)
+    bytes *= (double)gs_sharding_block(s, i, type->dims[i]);
+  return bytes;
+}
+
 bool gs_sharding_is_replicated(const struct gs_sharding *s)
 {
   for (int i = 0; i < s->rank; i++)

@@ -50,6 +50,8 @@ int64_t gs_sharding_parts(const struct gs_sharding *s, int i);
 int64_t gs_sharding_block(const struct gs_sharding *s, int i, int64_t size);
 /* Every device's shape of a tensor of TYPE. */
 struct gs_type gs_sharding_local(const struct gs_sharding *s, const struct gs_type *type);
+/* Bytes of that. */
+double gs_sharding_local_bytes(const struct gs_sharding *s, const struct gs_type *type);
 /* Neither cut nor partial. */
 bool gs_sharding_is_replicated(const struct gs_sharding *s);
 /* Share of padding in the local parts taken together, 0 to 1. */
