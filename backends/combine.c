@@ -17,7 +17,8 @@ enum gs_op gs_combiner(enum gs_op reduce)
   }
 }
 
-static void combine_floats(enum gs_op op, enum gs_dtype dtype, void *to, const void *from, int64_t n)
+static void combine_floats(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
+                           int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
     double a[] = { gs_element_get(dtype, to, i), gs_element_get(dtype, from, i) };
@@ -25,7 +26,8 @@ static void combine_floats(enum gs_op op, enum gs_dtype dtype, void *to, const v
   }
 }
 
-static void combine_integers(enum gs_op op, enum gs_dtype dtype, void *to, const void *from, int64_t n)
+static void combine_integers(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
+                             int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
     int64_t a[] = { gs_element_get_int(dtype, to, i), gs_element_get_int(dtype, from, i) };
@@ -33,11 +35,13 @@ static void combine_integers(enum gs_op op, enum gs_dtype dtype, void *to, const
   }
 }
 
-static void combine_complex(enum gs_op op, enum gs_dtype dtype, void *to, const void *from, int64_t n)
+static void combine_complex(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
+                            int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
     double complex a[] = { CMPLX(gs_element_get(dtype, to, i), gs_element_get_imag(dtype, to, i)),
-                           CMPLX(gs_element_get(dtype, from, i), gs_element_get_imag(dtype, from, i)) };
+                           CMPLX(gs_element_get(dtype, from, i),
+                                 gs_element_get_imag(dtype, from, i)) };
     double complex value = gs_scalar_complex(op, a);
     gs_element_set_complex(dtype, to, i, creal(value), cimag(value));
   }

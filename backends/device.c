@@ -21,14 +21,14 @@ static struct rows rows_along(const struct gs_type *type, int dim)
 }
 
 /* Copy COUNT rows, from row FROM of IN to row TO of OUT, in every outer position. */
-static void copy_rows(const void *in, struct rows ri, int64_t from, void *out, struct rows ro, int64_t to,
-                      int64_t count)
+static void copy_rows(const void *in, struct rows ri, int64_t from, void *out, struct rows ro,
+                      int64_t to, int64_t count)
 {
   if (count <= 0 || ri.inner == 0)
     return;
   for (int64_t o = 0; o < ri.outer; o++)
-    memcpy((char *)out + (o * ro.size + to) * ro.inner, (const char *)in + (o * ri.size + from) * ri.inner,
-           (size_t)(count * ri.inner));
+    memcpy((char *)out + (o * ro.size + to) * ro.inner,
+           (const char *)in + (o * ri.size + from) * ri.inner, (size_t)(count * ri.inner));
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -126,14 +126,16 @@ static void all_reduce(const struct gs_device_call *c)
     return;
   memcpy(c->result, member(c, 0, 0), (size_t)gs_type_bytes(&c->step->type));
   for (int64_t part = 1; part < n; part++)
-    gs_combine(c->step->attrs->device.reduce, c->step->type.dtype, c->result, member(c, 0, part), elements);
+    gs_combine(c->step->attrs->device.reduce, c->step->type.dtype, c->result, member(c, 0, part),
+               elements);
 }
 
 static void reduce_scatter(const struct gs_device_call *c)
 {
   int dim = c->step->attrs->device.dim;
   struct rows in = rows_along(operand_type(c, 0), dim), out = rows_along(&c->step->type, dim);
-  int64_t n = group_size(c), from = own_part(c) * out.size, count = smaller(out.size, in.size - from);
+  int64_t n = group_size(c), from = own_part(c) * out.size,
+          count = smaller(out.size, in.size - from);
   if (count <= 0 || out.inner == 0)
     return;
   copy_rows(member(c, 0, 0), in, from, c->result, out, 0, count);
@@ -142,7 +144,8 @@ static void reduce_scatter(const struct gs_device_call *c)
     const char *data = member(c, 0, part);
     for (int64_t o = 0; o < out.outer; o++)
       gs_combine(c->step->attrs->device.reduce, c->step->type.dtype,
-              (char *)c->result + o * out.size * out.inner, data + (o * in.size + from) * in.inner, run);
+                 (char *)c->result + o * out.size * out.inner,
+                 data + (o * in.size + from) * in.inner, run);
   }
 }
 
@@ -161,11 +164,13 @@ static void fill(char *to, const void *value, size_t size, int64_t count)
     memcpy(to + (size_t)i * size, value, size);
 }
 
-static void fill_row(const struct gs_device_call *c, struct rows out, int64_t row, const void *value)
+static void fill_row(const struct gs_device_call *c, struct rows out, int64_t row,
+                     const void *value)
 {
   size_t size = gs_dtype_size(c->step->type.dtype);
   for (int64_t o = 0; o < out.outer; o++)
-    fill((char *)c->result + (o * out.size + row) * out.inner, value, size, out.inner / (int64_t)size);
+    fill((char *)c->result + (o * out.size + row) * out.inner, value, size,
+         out.inner / (int64_t)size);
 }
 
 /* Where global result position G comes from: the piece and source position, or false for none. */
@@ -187,7 +192,8 @@ static void exchange(const struct gs_device_call *c, bool own)
 {
   int dim = c->step->attrs->device.dim;
   struct rows out = rows_along(&c->step->type, dim);
-  int64_t mine = own_part(c), start = c->step->attrs->device.scale * mine + c->step->attrs->device.offset;
+  int64_t mine = own_part(c),
+          start = c->step->attrs->device.scale * mine + c->step->attrs->device.offset;
   char value[16];
   gs_element_set(c->step->type.dtype, value, 0, c->step->attrs->device.fill);
   for (int64_t j = 0; j < out.size;) {
@@ -282,7 +288,8 @@ void gs_device_run(const struct gs_device_call *c)
 }
 
 /* Copy the box that the device's part covers between WHOLE and LOCAL. */
-static void copy_part(const struct gs_step *step, int64_t position, char *whole, char *local, bool cut)
+static void copy_part(const struct gs_step *step, int64_t position, char *whole, char *local,
+                      bool cut)
 {
   const struct gs_type *global = &step->global, *type = &step->type;
   int64_t begin[GS_MAX_RANK], count[GS_MAX_RANK], index[GS_MAX_RANK] = { 0 };

@@ -1,5 +1,5 @@
 /* backends/device.h - what one device does in the steps that depend on its position: cutting its
- * part out of a whole tensor, masks, its share of a collective.  On plain memory, for every backend.
+ * part out of a whole tensor, masks, its share of a collective.  On plain memory, for any backend.
  *
  * A collective is written from the receiving device's side: it reads the operands of the members of
  * its group through a callback and writes its own result.  Areas the program leaves undefined are
@@ -30,7 +30,7 @@ void gs_device_run(const struct gs_device_call *call);
 /* Copy the device's part of WHOLE, a tensor of STEP's global type, to LOCAL; and back. */
 void gs_device_cut(const struct gs_step *step, int64_t position, const void *whole, void *local);
 void gs_device_paste(const struct gs_step *step, int64_t position, const void *local, void *whole);
-/* Whether POSITION is the first of the devices that hold its part: one of them is enough to paste. */
+/* Whether POSITION is the first of the devices that hold its part; one is enough to paste. */
 bool gs_device_is_first_holder(const struct gs_program *program, const struct gs_sharding *sharding,
                                int64_t position);
 

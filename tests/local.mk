@@ -100,6 +100,7 @@ check_PROGRAMS += \
   %D%/unit/check_print.tap \
   %D%/unit/check_program.tap \
   %D%/unit/check_prompt.tap \
+  %D%/unit/check_reference.tap \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
@@ -116,6 +117,7 @@ check_PROGRAMS += \
 %C%_unit_check_print_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_program_tap_SOURCES = %D%/unit/check_program.c
 %C%_unit_check_prompt_tap_SOURCES = %D%/unit/check_prompt.c
+%C%_unit_check_reference_tap_SOURCES = %D%/unit/check_reference.c
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
 %C%_unit_check_session_tap_SOURCES = %D%/unit/check_session.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c

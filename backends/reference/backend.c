@@ -31,8 +31,8 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
 static enum gs_status run(struct gs_executable *e, struct gs_tensor *const *inputs, int ninputs,
                           struct gs_tensor **outputs)
 {
-  return gs_reference_evaluate(&e->host, e->plan->graph, e->outputs, e->plan->program->noutputs, inputs,
-                               ninputs, outputs);
+  return gs_reference_evaluate(&e->host, e->plan->graph, e->outputs, e->plan->program->noutputs,
+                               inputs, ninputs, outputs);
 }
 
 static void release(struct gs_executable *e)

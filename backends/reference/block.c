@@ -23,7 +23,8 @@
     return;
 
 #define TO double
-void gs_block_load(enum gs_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n, double *to)
+void gs_block_load(enum gs_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
+                   double *to)
 {
   switch (dtype) {
     FLOAT_TYPES(LOAD)

@@ -11,11 +11,13 @@
 enum { GS_BLOCK = 256 };
 
 /* TO[i] is element AT + i * STRIDE of DATA, for i below N. */
-void gs_block_load(enum gs_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n, double *to);
+void gs_block_load(enum gs_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
+                   double *to);
 void gs_block_load_int(enum gs_dtype dtype, const void *data, int64_t at, int64_t stride, int64_t n,
                        int64_t *to);
 /* Elements AT .. AT+N-1 of DATA become FROM[0] .. FROM[N-1]. */
 void gs_block_store(enum gs_dtype dtype, void *data, int64_t at, int64_t n, const double *from);
-void gs_block_store_int(enum gs_dtype dtype, void *data, int64_t at, int64_t n, const int64_t *from);
+void gs_block_store_int(enum gs_dtype dtype, void *data, int64_t at, int64_t n,
+                        const int64_t *from);
 
 #endif

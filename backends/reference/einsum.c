@@ -63,7 +63,8 @@ static int64_t offset(int rank, const int64_t *index, const int64_t *strides)
   return at;
 }
 
-/* Factors along the last summed label: where they begin in each operand, their distance, how many. */
+/* Factors along the last summed label: where they begin in each operand, how far apart they lie,
+ * and how many there are. */
 struct run { int64_t at[2], stride[2], count; };
 
 /* SUM and the products of a run: floats in double, integers in 64 bits. */
@@ -72,8 +73,10 @@ static double sum_floats(const struct gs_kernel_call *call, const struct run *r,
   double x[GS_BLOCK], y[GS_BLOCK];
   for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
     int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
-    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0], r->stride[0], n, x);
-    gs_block_load(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1], r->stride[1], n, y);
+    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0],
+                  r->stride[0], n, x);
+    gs_block_load(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1],
+                  r->stride[1], n, y);
     for (int64_t k = 0; k < n; k++)
       sum += x[k] * y[k];
   }
@@ -85,30 +88,33 @@ static uint64_t sum_integers(const struct gs_kernel_call *call, const struct run
   int64_t x[GS_BLOCK], y[GS_BLOCK];
   for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
     int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
-    gs_block_load_int(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0], r->stride[0],
-                      n, x);
-    gs_block_load_int(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1], r->stride[1],
-                      n, y);
+    gs_block_load_int(call->arg_types[0]->dtype, call->args[0], r->at[0] + i * r->stride[0],
+                      r->stride[0], n, x);
+    gs_block_load_int(call->arg_types[1]->dtype, call->args[1], r->at[1] + i * r->stride[1],
+                      r->stride[1], n, y);
     for (int64_t k = 0; k < n; k++)
       sum += (uint64_t)x[k] * (uint64_t)y[k];
   }
   return sum;
 }
 
-static double complex sum_complex(const struct gs_kernel_call *call, const struct run *r, double complex sum)
+static double complex sum_complex(const struct gs_kernel_call *call, const struct run *r,
+                                  double complex sum)
 {
   enum gs_dtype dtype = call->arg_types[0]->dtype;
   for (int64_t i = 0; i < r->count; i++) {
     int64_t x = r->at[0] + i * r->stride[0], y = r->at[1] + i * r->stride[1];
-    sum += CMPLX(gs_element_get(dtype, call->args[0], x), gs_element_get_imag(dtype, call->args[0], x))
-           * CMPLX(gs_element_get(dtype, call->args[1], y), gs_element_get_imag(dtype, call->args[1], y));
+    sum +=
+        CMPLX(gs_element_get(dtype, call->args[0], x), gs_element_get_imag(dtype, call->args[0], x))
+        * CMPLX(gs_element_get(dtype, call->args[1], y),
+                gs_element_get_imag(dtype, call->args[1], y));
   }
   return sum;
 }
 
 /* Result number RESULT, whose first factors are at A and B. */
-static void sum_products(const struct gs_kernel_call *call, const struct labels *s, int64_t a, int64_t b,
-                         int64_t result)
+static void sum_products(const struct gs_kernel_call *call, const struct labels *s, int64_t a,
+                         int64_t b, int64_t result)
 {
   enum gs_dtype_kind kind = gs_dtype_kind(call->arg_types[0]->dtype);
   int64_t index[GS_MAX_RANK] = { 0 };
@@ -118,7 +124,8 @@ static void sum_products(const struct gs_kernel_call *call, const struct labels 
   double complex complex_sum = 0;
   uint64_t integer_sum = 0;
   outside.rank = last < 0 ? 0 : last;
-  for (bool more = gs_type_elements(&s->inner) > 0; more; more = gs_reference_next(&outside, index)) {
+  for (bool more = gs_type_elements(&s->inner) > 0; more;
+       more = gs_reference_next(&outside, index)) {
     struct run r = { .at = { a + offset(outside.rank, index, s->inner_strides[0]),
                              b + offset(outside.rank, index, s->inner_strides[1]) },
                      .count = last < 0 ? 1 : s->inner.dims[last] };
@@ -134,7 +141,8 @@ static void sum_products(const struct gs_kernel_call *call, const struct labels 
   if (kind == GS_KIND_FLOAT)
     gs_element_set(call->type->dtype, call->result, result, sum);
   else if (kind == GS_KIND_COMPLEX)
-    gs_element_set_complex(call->type->dtype, call->result, result, creal(complex_sum), cimag(complex_sum));
+    gs_element_set_complex(call->type->dtype, call->result, result, creal(complex_sum),
+                           cimag(complex_sum));
   else
     gs_element_set_int(call->type->dtype, call->result, result,
                        kind == GS_KIND_PRED ? integer_sum != 0 : (int64_t)integer_sum);
@@ -142,13 +150,15 @@ static void sum_products(const struct gs_kernel_call *call, const struct labels 
 
 /* COUNT results of floats beside each other, all the same summed element by element: each sum is
  * the same as one by one, but memory is read along the result's last dim. */
-static void sum_side_by_side(const struct gs_kernel_call *call, const struct labels *s, int64_t a, int64_t b,
-                             int64_t result, int64_t count)
+static void sum_side_by_side(const struct gs_kernel_call *call, const struct labels *s, int64_t a,
+                             int64_t b, int64_t result, int64_t count)
 {
   int64_t index[GS_MAX_RANK] = { 0 };
-  int64_t step_a = s->outer_strides[0][s->outer.rank - 1], step_b = s->outer_strides[1][s->outer.rank - 1];
+  int64_t step_a = s->outer_strides[0][s->outer.rank - 1],
+          step_b = s->outer_strides[1][s->outer.rank - 1];
   double sum[GS_BLOCK] = { 0 }, x[GS_BLOCK], y[GS_BLOCK];
-  for (bool more = gs_type_elements(&s->inner) > 0; more; more = gs_reference_next(&s->inner, index)) {
+  for (bool more = gs_type_elements(&s->inner) > 0; more;
+       more = gs_reference_next(&s->inner, index)) {
     gs_block_load(call->arg_types[0]->dtype, call->args[0],
                   a + offset(s->inner.rank, index, s->inner_strides[0]), step_a, count, x);
     gs_block_load(call->arg_types[1]->dtype, call->args[1],
@@ -180,7 +190,8 @@ void gs_reference_einsum(const struct gs_kernel_call *call)
     int64_t a = offset(s.outer.rank, index, s.outer_strides[0]);
     int64_t b = offset(s.outer.rank, index, s.outer_strides[1]);
     if (sideways) {
-      count = s.outer.dims[last] - index[last] < GS_BLOCK ? s.outer.dims[last] - index[last] : GS_BLOCK;
+      count =
+          s.outer.dims[last] - index[last] < GS_BLOCK ? s.outer.dims[last] - index[last] : GS_BLOCK;
       sum_side_by_side(call, &s, a, b, r, count);
       index[last] += count - 1;
     } else {

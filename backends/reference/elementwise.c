@@ -23,8 +23,8 @@ static double complex get_complex(enum gs_dtype dtype, const void *data, int64_t
   return CMPLX(gs_element_get(dtype, data, index), gs_element_get_imag(dtype, data, index));
 }
 
-/* Block after block of N elements: the operands are read into their BLOCKs, a scalar again and again,
- * and the operator's value goes into the first. */
+/* Block after block of N elements: the operands are read into their BLOCKs, a scalar again and
+ * again, and the operator's value goes into the first. */
 static void apply_float(const struct gs_kernel_call *call, int64_t n)
 {
   double block[3][GS_BLOCK], a[3] = { 0 };

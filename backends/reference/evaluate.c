@@ -54,7 +54,8 @@ static struct gs_tensor *operator_value(const struct evaluation *e, const struct
       types[a] = &node->args[a]->type;
       args[a] = e->values[node->args[a]->id]->data;
     }
-    struct gs_kernel_call call = { node->op, node->attrs, node->nargs, types, args, &node->type, t->data };
+    struct gs_kernel_call call = { node->op, node->attrs, node->nargs, types,
+                                   args,     &node->type, t->data };
     gs_reference_find(node->op)(&call);
   } else {
     gs_tensor_unref(t);

@@ -16,7 +16,8 @@ bool gs_reference_next(const struct gs_type *type, int64_t index[GS_MAX_RANK])
 }
 
 /* Where result position INDEX comes from: writes FROM, or returns false for none. */
-typedef bool source_function(const struct gs_kernel_call *call, const int64_t *index, int64_t *from);
+typedef bool source_function(const struct gs_kernel_call *call, const int64_t *index,
+                             int64_t *from);
 
 /* Each result element is operand ARG's element at SOURCE, or FILL where there is none. */
 static void move(const struct gs_kernel_call *call, source_function *source, const void *fill)
@@ -130,7 +131,8 @@ void gs_reference_concat(const struct gs_kernel_call *call)
   for (int a = 0; a < call->nargs; a++) {
     int64_t run = call->arg_types[a]->dims[dim] * inner;
     for (int64_t o = 0; o < outer && run > 0; o++)
-      memcpy((char *)call->result + o * row + done, (const char *)call->args[a] + o * run, (size_t)run);
+      memcpy((char *)call->result + o * row + done, (const char *)call->args[a] + o * run,
+             (size_t)run);
     done += run;
   }
 }

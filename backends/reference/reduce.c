@@ -38,7 +38,10 @@ static int64_t offset(const struct gs_type *type, const int64_t *index, const in
 
 static double start_float(enum gs_op op)
 {
-  return op == GS_OP_PROD ? 1 : op == GS_OP_REDUCE_MAX ? -INFINITY : op == GS_OP_REDUCE_MIN ? INFINITY : 0;
+  return op == GS_OP_PROD         ? 1
+         : op == GS_OP_REDUCE_MAX ? -INFINITY
+         : op == GS_OP_REDUCE_MIN ? INFINITY
+                                  : 0;
 }
 
 static int64_t start_integer(enum gs_op op, enum gs_dtype dtype)
@@ -64,7 +67,8 @@ static double combine_float(const struct gs_kernel_call *call, const struct run 
   double block[GS_BLOCK], a[2] = { value, 0 };
   for (int64_t i = 0; i < r->count; i += GS_BLOCK) {
     int64_t n = r->count - i < GS_BLOCK ? r->count - i : GS_BLOCK;
-    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at + i * r->stride, r->stride, n, block);
+    gs_block_load(call->arg_types[0]->dtype, call->args[0], r->at + i * r->stride, r->stride, n,
+                  block);
     for (int64_t k = 0; k < n; k++) {
       a[1] = block[k];
       a[0] = gs_scalar_float(op, a);
@@ -73,7 +77,8 @@ static double combine_float(const struct gs_kernel_call *call, const struct run 
   return a[0];
 }
 
-static int64_t combine_integer(const struct gs_kernel_call *call, const struct run *r, int64_t value)
+static int64_t combine_integer(const struct gs_kernel_call *call, const struct run *r,
+                               int64_t value)
 {
   enum gs_op op = gs_combiner(call->op);
   enum gs_dtype dtype = call->arg_types[0]->dtype;
@@ -97,14 +102,16 @@ static double complex combine_complex(const struct gs_kernel_call *call, const s
   double complex a[2] = { value, 0 };
   for (int64_t i = 0; i < r->count; i++) {
     int64_t at = r->at + i * r->stride;
-    a[1] = CMPLX(gs_element_get(dtype, call->args[0], at), gs_element_get_imag(dtype, call->args[0], at));
+    a[1] = CMPLX(gs_element_get(dtype, call->args[0], at),
+                 gs_element_get_imag(dtype, call->args[0], at));
     a[0] = gs_scalar_complex(op, a);
   }
   return a[0];
 }
 
 /* The result at RESULT, whose first element is at BASE. */
-static void reduce_one(const struct gs_kernel_call *call, const struct walk *w, int64_t base, int64_t result)
+static void reduce_one(const struct gs_kernel_call *call, const struct walk *w, int64_t base,
+                       int64_t result)
 {
   enum gs_dtype_kind kind = gs_dtype_kind(w->kept.dtype);
   int64_t index[GS_MAX_RANK] = { 0 };
@@ -114,7 +121,8 @@ static void reduce_one(const struct gs_kernel_call *call, const struct walk *w, 
   double complex complex_value = call->op == GS_OP_PROD ? 1 : 0;
   int64_t integer = start_integer(call->op, w->kept.dtype);
   outside.rank = last < 0 ? 0 : last;
-  for (bool more = gs_type_elements(&w->reduced) > 0; more; more = gs_reference_next(&outside, index)) {
+  for (bool more = gs_type_elements(&w->reduced) > 0; more;
+       more = gs_reference_next(&outside, index)) {
     struct run r = { base + offset(&outside, index, w->reduced_strides), 0, 1 };
     if (last >= 0) {
       r.stride = w->reduced_strides[last];

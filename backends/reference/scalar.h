@@ -1,8 +1,8 @@
 /* backends/reference/scalar.h - elementwise operators on single values.
  *
- * Operands and result are of one element type, but for comparisons (result 0 or 1), where (the first
- * operand is a pred) and is_finite.  Semantics are XLA's: integers wrap; division by zero gives all
- * ones and its remainder the dividend; shifts by the width or more give 0 (or the sign).
+ * Operands and result are of one element type, but for comparisons (result 0 or 1), where (the
+ * first operand is a pred) and is_finite.  Semantics are XLA's: integers wrap; division by zero
+ * gives all ones and its remainder the dividend; shifts by the width or more give 0 (or the sign).
  */
 #ifndef GS_BACKENDS_REFERENCE_SCALAR_H
 #define GS_BACKENDS_REFERENCE_SCALAR_H
