@@ -108,8 +108,27 @@ static bool grow(struct search *s)
   return true;
 }
 
+/* Whether slices alone, or gathers alone, lead from A to B: every dim's atoms begin with the other's. */
+static bool lies_on_the_way(const struct search *s, const struct gs_layout *a, const struct gs_layout *b)
+{
+  int at_a = 0, at_b = 0;
+  bool finer = true, coarser = true;
+  for (int i = 0; i < s->problem.type.rank; i++) {
+    int common = 0;
+    while (common < a->count[i] && common < b->count[i]
+           && a->atoms[at_a + common] == b->atoms[at_b + common])
+      common++;
+    finer = finer && common == b->count[i];
+    coarser = coarser && common == a->count[i];
+    at_a += a->count[i];
+    at_b += b->count[i];
+  }
+  return finer || coarser;
+}
+
 /* What a device in layout L must still receive: what it holds less than the goal, or its share of the
- * partial results. Never more than a path costs, whatever the path. */
+ * partial results; where axes must change dims or devices, at least half of what it holds in the end
+ * (a move along 2 parts).  Never more than a path costs, whatever the path. */
 static double still_to_come(const struct search *s, const struct gs_layout *l)
 {
   double held = (double)s->problem.element, wanted = held, group = 1;
@@ -123,7 +142,8 @@ static double still_to_come(const struct search *s, const struct gs_layout *l)
       group *= (double)s->problem.atoms.items[a].size;
   if (summed != 0)
     return (group - 1) / group * wanted;
-  return wanted > held ? wanted - held : 0;
+  double missing = wanted > held ? wanted - held : 0;
+  return missing >= wanted / 2 || lies_on_the_way(s, l, &s->goal) ? missing : wanted / 2;
 }
 
 static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
@@ -150,6 +170,7 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
     s->heads[head] = at;
   }
   struct reached *r = &s->states[at];
+  r->settled = false;
   r->cost = cost;
   r->bound = bound;
   r->bytes = (s->current < 0 ? 0 : s->states[s->current].bytes) + move->bytes;

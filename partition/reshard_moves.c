@@ -100,6 +100,7 @@ bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *fr
   }
   if (cut != GS_CUT_SIDES && !cut_finer(p, from->mesh, cut))
     return false;
+  p->all_may_cut = cut != GS_CUT_SIDES;
   return to_layout(p, from, &p->start) && to_layout(p, to, &p->goal);
 }
 
@@ -201,7 +202,10 @@ static int64_t atoms_size(const struct moves *m, const struct gs_layout_move *mo
 static void slices(const struct moves *m)
 {
   for (int a = 0; a < m->p->atoms.count; a++) {
-    if ((m->used | m->from->partial) >> a & 1)
+    bool wanted = m->p->all_may_cut;
+    for (int i = 0; i < total_atoms(&m->p->goal) && !wanted; i++)
+      wanted = m->p->goal.atoms[i] == a;
+    if ((m->used | m->from->partial) >> a & 1 || !wanted)
       continue;
     for (int i = 0; i < m->p->type.rank; i++) {
       struct gs_layout to = *m->from;

@@ -25,6 +25,7 @@ struct gs_layout_problem {
   struct gs_atoms atoms;
   struct gs_layout start, goal;
   size_t element;
+  bool all_may_cut;                    /* not only the goal's atoms are worth cutting by */
 };
 
 struct gs_layout_move {
