@@ -257,6 +257,8 @@ static const struct gs_sharding *with_dim(struct emitter *e, const struct gs_sha
 
 static double pad_value(const struct gs_node *node)
 {
+  if (node->op == GS_OP_ASSEMBLE)
+    return node->attrs->device.fill;
   if (node->op != GS_OP_PAD)
     return 0;
   return gs_element_get(node->args[1]->type.dtype, node->args[1]->attrs->constant.tensor->data, 0);
@@ -271,7 +273,8 @@ static int exchange_dim(struct emitter *e, const struct gs_node *node, int i, co
   bool own = produced->dims[i].naxes == 0;
   struct gs_type global = first.global;
   union gs_attrs *attrs = new_attrs(e);
-  struct gs_exchange_piece *pieces = GS_NEW_ARRAY(e->b.arena, struct gs_exchange_piece, nargs + 2);
+  struct gs_exchange_piece *pieces = GS_NEW_ARRAY(e->b.arena, struct gs_exchange_piece,
+                                                  gs_rule_piece_room(node));
   if (attrs == NULL || pieces == NULL) {
     e->b.failed = true;
     return args[0];
@@ -284,7 +287,7 @@ static int exchange_dim(struct emitter *e, const struct gs_node *node, int i, co
   attrs->device.pieces = pieces;
   attrs->device.scale = own ? 0 : gs_sharding_block(produced, i, node->type.dims[i]);
   attrs->device.size = node->type.dims[i];
-  attrs->device.fill = own ? 0 : pad_value(node);
+  attrs->device.fill = own && first.sharding->dims[i].naxes > 0 ? 0 : pad_value(node);
   struct gs_dim_sharding dims[GS_MAX_RANK];
   memcpy(dims, first.sharding->dims, (size_t)first.sharding->rank * sizeof dims[0]);
   dims[i] = produced->dims[i];
@@ -329,7 +332,8 @@ static int emit_window(struct emitter *e, const struct gs_node *node, int *args,
 {
   const struct gs_rule *rule = e->r->slice->rules[node->id];
   union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
-  int moved = node->op == GS_OP_CONCAT ? node->nargs : 1, left = 0;
+  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE;
+  int moved = several ? node->nargs : 1, left = 0;
   if (attrs == NULL) {
     e->b.failed = true;
     return args[0];
@@ -337,14 +341,14 @@ static int emit_window(struct emitter *e, const struct gs_node *node, int *args,
   for (int i = 0; i < node->type.rank; i++) {
     if (!window_dim(rule, i))
       continue;
-    if (e->b.steps[args[0]].sharding->dims[i].naxes == 0) {
+    if (e->b.steps[args[0]].sharding->dims[i].naxes == 0 && node->op != GS_OP_ASSEMBLE) {
       left++;
       continue;
     }
     args[0] = exchange_dim(e, node, i, args, moved, produced);
     neutralize(node->op, attrs, i);
   }
-  if (left == 0 || node->op == GS_OP_CONCAT)
+  if (left == 0 || several)
     return args[0];
   return add(e, node->op, args, node->nargs, attrs, &node->type, produced, node);
 }
@@ -369,6 +373,8 @@ static const union gs_attrs *local_attrs(struct emitter *e, const struct gs_node
 static bool cuts_window(struct emitter *e, const struct gs_node *node, const int *args)
 {
   const struct gs_rule *rule = e->r->slice->rules[node->id];
+  if (node->op == GS_OP_ASSEMBLE)
+    return true;
   for (int i = 0; i < rule->result.rank; i++)
     if (window_dim(rule, i) && e->b.steps[args[0]].sharding->dims[i].naxes > 0)
       return true;

@@ -58,6 +58,8 @@ libgspmd_la_SOURCES += \
   %D%/strategy.h \
   %D%/view.c \
   %D%/warnings.c \
+  %D%/windows.c \
+  %D%/windows.h \
   %D%/writer.c \
   %D%/writer.h \
   %D%/writer_html.c \

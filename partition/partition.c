@@ -7,6 +7,7 @@
 
 #include "partition/emit.h"
 #include "partition/join.h"
+#include "partition/windows.h"
 
 struct job {
   struct gs_arena *arena;
@@ -147,6 +148,26 @@ static bool close_dims(struct job *j, struct gs_completion *completion)
   return true;
 }
 
+/* Choose and emit by REQUEST; keep the program if it is better than the plan's, whose *COST is
+ * lowered. */
+static bool try_program(struct gs_plan *plan, struct job *j, const struct gs_choose_request *request,
+                        double *cost)
+{
+  double bytes;
+  struct gs_choice *chosen = gs_choose(request);
+  struct gs_program *other =
+      chosen != NULL ? gs_emit(request, chosen, j->outputs, j->names, j->noutputs) : NULL;
+  if (other == NULL)
+    return false;
+  double other_cost = objective(j->arena, other, &bytes);
+  if (other_cost >= *cost - 1e-6)
+    return true;
+  *cost = other_cost;
+  plan->program = other;
+  plan->ndepartures = 0;
+  return list_departures(plan, j, chosen);
+}
+
 static bool plan_programs(struct gs_plan *plan, struct job *j)
 {
   struct gs_choose_request request = {
@@ -162,17 +183,14 @@ static bool plan_programs(struct gs_plan *plan, struct job *j)
   double cost = objective(j->arena, plan->program, &plan->completed_bytes);
   if (j->options->follow_completed || plan->completed_bytes == 0)
     return true;
-  struct gs_choice *chosen = gs_choose(&request);
-  struct gs_program *other =
-      chosen != NULL ? gs_emit(&request, chosen, j->outputs, j->names, j->noutputs) : NULL;
-  if (other == NULL)
+  if (!try_program(plan, j, &request, &cost))
     return false;
-  double bytes;
-  if (objective(j->arena, other, &bytes) < cost - 1e-6) {
-    plan->program = other;
-    return list_departures(plan, j, chosen);
-  }
-  return true;
+  int fused;
+  struct gs_graph *graph = gs_windows_fuse(j->arena, j->graph, j->slice, j->output, &fused);
+  if (graph == NULL || fused == 0)
+    return graph != NULL;
+  request.slice = gs_slice_of_graph(j->arena, graph, j->outputs, j->noutputs);
+  return request.slice != NULL && try_program(plan, j, &request, &cost);
 }
 
 static bool prepare(struct job *j, const struct gs_mesh *current)

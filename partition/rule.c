@@ -125,6 +125,7 @@ static bool dim_stays(const struct gs_node *node, int dim)
   case GS_OP_CONCAT: return dim != a->concat.dim || node->nargs == 1;
   case GS_OP_SLICE: return from == to;
   case GS_OP_ROLL: return dim != a->roll.dim || from <= 1 || a->roll.shift % from == 0;
+  case GS_OP_ASSEMBLE: return dim != a->device.dim;
   default: return false;
   }
 }
@@ -296,6 +297,25 @@ static int pieces_of_pad(const struct gs_node *node, int dim, struct gs_exchange
   return 1;
 }
 
+int gs_rule_window_dim(const struct gs_node *node)
+{
+  int found = -1;
+  if (rule_table[node->op] != gs_rule_window)
+    return -1;
+  for (int i = 0; i < node->type.rank; i++)
+    if (!dim_stays(node, i)) {
+      if (found >= 0)
+        return -1;
+      found = i;
+    }
+  return found;
+}
+
+int gs_rule_piece_room(const struct gs_node *node)
+{
+  return node->op == GS_OP_ASSEMBLE ? node->attrs->device.npieces : node->nargs + 2;
+}
+
 int gs_rule_pieces(const struct gs_node *node, int dim, struct gs_exchange_piece *pieces)
 {
   int64_t from = node->args[0]->type.dims[dim], to = node->type.dims[dim];
@@ -305,6 +325,10 @@ int gs_rule_pieces(const struct gs_node *node, int dim, struct gs_exchange_piece
   case GS_OP_CONCAT: return pieces_of_concat(node, dim, pieces);
   case GS_OP_ROLL: return pieces_of_roll(node, dim, pieces);
   case GS_OP_PAD: return pieces_of_pad(node, dim, pieces);
+  case GS_OP_ASSEMBLE:
+    for (int k = 0; k < node->attrs->device.npieces; k++)
+      pieces[k] = node->attrs->device.pieces[k];
+    return node->attrs->device.npieces;
   case GS_OP_REVERSE:
     pieces[0] = (struct gs_exchange_piece){ 0, 0, to, from - 1, -1, 1 };
     return 1;

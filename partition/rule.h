@@ -49,8 +49,13 @@ struct gs_rule {
 /* The rule of NODE, in ARENA; NULL when out of memory. */
 const struct gs_rule *gs_rule_of(struct gs_arena *arena, const struct gs_node *node);
 
+/* The one dim along which window operator NODE moves elements; -1 when there are none or several, or
+ * NODE is no window operator. */
+int gs_rule_window_dim(const struct gs_node *node);
+
 /* Where result positions along DIM of a window operator come from, as exchange pieces on whole
- * tensors (scale, offset 0).  PIECES has room for nargs + 2; the count is returned. */
+ * tensors (scale, offset 0).  PIECES has room for gs_rule_piece_room; the count is returned. */
 int gs_rule_pieces(const struct gs_node *node, int dim, struct gs_exchange_piece *pieces);
+int gs_rule_piece_room(const struct gs_node *node);
 
 #endif

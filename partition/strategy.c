@@ -80,7 +80,8 @@ static bool passes_partial(const struct gs_node *node, enum gs_op kind)
   enum gs_linear linear = gs_op_info(node->op)->linear;
   if (linear == GS_LINEAR_MOVE)
     return true;
-  if (kind != GS_OP_SUM || linear == GS_LINEAR_NONE)
+  if (kind != GS_OP_SUM || linear == GS_LINEAR_NONE
+      || (node->op == GS_OP_ASSEMBLE && node->attrs->device.fill != 0))
     return false;
   if (linear == GS_LINEAR_PAD) {
     const struct gs_node *value = node->args[1];
@@ -257,12 +258,13 @@ static const struct gs_sharding *value_sharding(const struct search *s, const st
 
 double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const struct gs_type *local)
 {
-  struct gs_exchange_piece few[8], *pieces = few;
-  int64_t block_few[8], *blocks = block_few;
+  enum { FEW = 16 };
+  struct gs_exchange_piece pieces[FEW];
+  int64_t blocks[FEW];
   int64_t size = node->type.dims[dim], out = size / parts + (size % parts != 0);
   if (node->op == GS_OP_PAD && node->args[1]->op != GS_OP_CONSTANT)
     return -1;
-  if (node->nargs + 2 > 8) {
+  if (gs_rule_piece_room(node) > FEW) {
     /* Long concatenations: the pieces between the ends move about one block each. */
     return (double)(out * 2) * (double)gs_type_bytes(local) / (double)(out > 0 ? out : 1);
   }

@@ -117,6 +117,24 @@ START_TEST(one_row_is_sent_not_the_matrix)
 }
 END_TEST
 
+/* Two slices put together the other way round are a roll: three rows go to one neighbour, once. */
+START_TEST(chains_of_windows_travel_once)
+{
+  struct gs_span at = { 0 };
+  struct gs_node *a = sketch_shard(&s, sketch_input(&s, "64,8"), "xy,-");
+  struct gs_node *parts[] = {
+    gs_build_slice(&s.graph, at, a, (int64_t[]){ 3, 0 }, (int64_t[]){ 64, 8 }, (int64_t[]){ 1, 1 }),
+    gs_build_slice(&s.graph, at, a, (int64_t[]){ 0, 0 }, (int64_t[]){ 3, 8 }, (int64_t[]){ 1, 1 })
+  };
+  union gs_attrs attrs = { .concat = { .dim = 0 } };
+  struct gs_node *whole = gs_graph_add(&s.graph, GS_OP_CONCAT, at, parts, 2, &attrs, NULL);
+  struct gs_plan *p = sketch_plan(&s, sketch_shard(&s, whole, "xy,-"), false);
+  ck_assert_int_eq(sketch_count(p, GS_OP_EXCHANGE), 1);
+  ck_assert_double_eq(sketch_bytes(&s, p), 3 * 8 * 4);
+  ck_assert_ptr_null(gs_program_verify(s.arena, p->program));
+}
+END_TEST
+
 /* The same program costs the same to plan whatever the mesh: 2^20 devices give as many steps. */
 START_TEST(devices_do_not_count)
 {
@@ -145,5 +163,6 @@ RUN_TESTS("partition",
   tcase_add_test(cases, partial_sums_stop_at_what_is_not_linear);
   tcase_add_test(cases, padding_is_masked_where_it_is_read);
   tcase_add_test(cases, one_row_is_sent_not_the_matrix);
+  tcase_add_test(cases, chains_of_windows_travel_once);
   tcase_add_test(cases, devices_do_not_count);
 )
