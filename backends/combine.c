@@ -1,8 +1,9 @@
-/* backends/combine.c - adding up partial values of devices. */
+/* backends/combine.c - adding up partial values of devices, block by block. */
 #include <config.h>
 
 #include "backends/combine.h"
 
+#include "backends/reference/block.h"
 #include "backends/reference/scalar.h"
 
 enum gs_op gs_combiner(enum gs_op reduce)
@@ -17,51 +18,114 @@ enum gs_op gs_combiner(enum gs_op reduce)
   }
 }
 
-static void combine_floats(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
-                           int64_t n)
+enum { BLOCK = 1024 };
+
+/* What a block of elements came to so far. */
+union sums { double floats[BLOCK]; int64_t integers[BLOCK]; double complex complexes[BLOCK]; };
+
+/* The common case, in a loop that becomes vector code. */
+static void add_singles(double *sums, const float *from, int64_t n)
 {
-  for (int64_t i = 0; i < n; i++) {
-    double a[] = { gs_element_get(dtype, to, i), gs_element_get(dtype, from, i) };
-    gs_element_set(dtype, to, i, gs_scalar_float(op, a));
-  }
+  for (int64_t i = 0; i < n; i++)
+    sums[i] += (double)from[i];
 }
 
-static void combine_integers(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
-                             int64_t n)
+static void add_floats(enum gs_op op, enum gs_dtype dtype, double *sums, const void *from,
+                       int64_t at, int64_t n)
 {
-  for (int64_t i = 0; i < n; i++) {
-    int64_t a[] = { gs_element_get_int(dtype, to, i), gs_element_get_int(dtype, from, i) };
-    gs_element_set_int(dtype, to, i, gs_scalar_integer(op, dtype, a));
-  }
-}
-
-static void combine_complex(enum gs_op op, enum gs_dtype dtype, void *to, const void *from,
-                            int64_t n)
-{
-  for (int64_t i = 0; i < n; i++) {
-    double complex a[] = { CMPLX(gs_element_get(dtype, to, i), gs_element_get_imag(dtype, to, i)),
-                           CMPLX(gs_element_get(dtype, from, i),
-                                 gs_element_get_imag(dtype, from, i)) };
-    double complex value = gs_scalar_complex(op, a);
-    gs_element_set_complex(dtype, to, i, creal(value), cimag(value));
-  }
-}
-
-void gs_combine(enum gs_op reduce, enum gs_dtype dtype, void *to, const void *from, int64_t n)
-{
-  enum gs_op op = gs_combiner(reduce);
-  if (dtype == GS_DTYPE_F32 && op == GS_OP_ADD) {
-    float *a = to;
-    const float *b = from;
-    for (int64_t i = 0; i < n; i++)
-      a[i] += b[i];
+  double a[2], block[BLOCK];
+  if (op == GS_OP_ADD && dtype == GS_DTYPE_F32) {
+    add_singles(sums, (const float *)from + at, n);
     return;
   }
-  switch (gs_dtype_kind(dtype)) {
-  case GS_KIND_FLOAT: combine_floats(op, dtype, to, from, n); break;
-  case GS_KIND_COMPLEX: combine_complex(op, dtype, to, from, n); break;
-  case GS_KIND_SIGNED: case GS_KIND_UNSIGNED: case GS_KIND_PRED:
-    combine_integers(op, dtype, to, from, n);
+  gs_block_load(dtype, from, at, 1, n, block);
+  for (int64_t i = 0; i < n; i++) {
+    a[0] = sums[i];
+    a[1] = block[i];
+    sums[i] = gs_scalar_float(op, a);
+  }
+}
+
+static void add_integers(enum gs_op op, enum gs_dtype dtype, int64_t *sums, const void *from,
+                         int64_t at, int64_t n)
+{
+  int64_t a[2], block[BLOCK];
+  gs_block_load_int(dtype, from, at, 1, n, block);
+  for (int64_t i = 0; i < n; i++) {
+    a[0] = sums[i];
+    a[1] = block[i];
+    sums[i] = gs_scalar_integer(op, dtype, a);
+  }
+}
+
+static double complex get_complex(enum gs_dtype dtype, const void *from, int64_t at)
+{
+  return CMPLX(gs_element_get(dtype, from, at), gs_element_get_imag(dtype, from, at));
+}
+
+static void add_complexes(enum gs_op op, enum gs_dtype dtype, double complex *sums,
+                          const void *from, int64_t at, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    double complex a[2] = { sums[i], get_complex(dtype, from, at + i) };
+    sums[i] = gs_scalar_complex(op, a);
+  }
+}
+
+/* The first member's elements AT .. AT+N-1 start the sums of a block. */
+static void start(const struct gs_partials *p, union sums *sums, int64_t at, int64_t n)
+{
+  const void *from = p->member(p->user, 0);
+  switch (gs_dtype_kind(p->dtype)) {
+  case GS_KIND_FLOAT: gs_block_load(p->dtype, from, at, 1, n, sums->floats); break;
+  case GS_KIND_COMPLEX:
+    for (int64_t i = 0; i < n; i++)
+      sums->complexes[i] = get_complex(p->dtype, from, at + i);
     break;
+  case GS_KIND_SIGNED: case GS_KIND_UNSIGNED: case GS_KIND_PRED:
+    gs_block_load_int(p->dtype, from, at, 1, n, sums->integers);
+    break;
+  }
+}
+
+static void add(const struct gs_partials *p, int64_t member, union sums *sums, int64_t at,
+                int64_t n)
+{
+  const void *from = p->member(p->user, member);
+  enum gs_op op = gs_combiner(p->reduce);
+  switch (gs_dtype_kind(p->dtype)) {
+  case GS_KIND_FLOAT: add_floats(op, p->dtype, sums->floats, from, at, n); break;
+  case GS_KIND_COMPLEX: add_complexes(op, p->dtype, sums->complexes, from, at, n); break;
+  case GS_KIND_SIGNED: case GS_KIND_UNSIGNED: case GS_KIND_PRED:
+    add_integers(op, p->dtype, sums->integers, from, at, n);
+    break;
+  }
+}
+
+static void store(const struct gs_partials *p, const union sums *sums, void *to, int64_t at,
+                  int64_t n)
+{
+  switch (gs_dtype_kind(p->dtype)) {
+  case GS_KIND_FLOAT: gs_block_store(p->dtype, to, at, n, sums->floats); break;
+  case GS_KIND_COMPLEX:
+    for (int64_t i = 0; i < n; i++)
+      gs_element_set_complex(p->dtype, to, at + i, creal(sums->complexes[i]),
+                             cimag(sums->complexes[i]));
+    break;
+  case GS_KIND_SIGNED: case GS_KIND_UNSIGNED: case GS_KIND_PRED:
+    gs_block_store_int(p->dtype, to, at, n, sums->integers);
+    break;
+  }
+}
+
+void gs_combine(const struct gs_partials *p, int64_t first, void *to, int64_t n)
+{
+  union sums sums;
+  for (int64_t at = 0; at < n; at += BLOCK) {
+    int64_t count = n - at < BLOCK ? n - at : BLOCK;
+    start(p, &sums, first + at, count);
+    for (int64_t member = 1; member < p->count; member++)
+      add(p, member, &sums, first + at, count);
+    store(p, &sums, to, at, count);
   }
 }

@@ -36,6 +36,43 @@ static int64_t smaller(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
+/* A box of elements of SIZE bytes that lies in two tensors, with strides in elements. */
+struct box {
+  int rank;
+  int64_t counts[GS_MAX_RANK], from_strides[GS_MAX_RANK], to_strides[GS_MAX_RANK];
+  size_t size;
+};
+
+/* Copy a box by its longest stretches that are contiguous on both sides. */
+static void copy_box(const struct box *box, const char *from, char *to)
+{
+  int64_t run = 1, index[GS_MAX_RANK] = { 0 };
+  int rank = box->rank;
+  for (int i = 0; i < rank; i++)
+    if (box->counts[i] <= 0)
+      return;
+  for (; rank > 0; rank--) {
+    bool contiguous = box->from_strides[rank - 1] == run && box->to_strides[rank - 1] == run;
+    if (!contiguous && box->counts[rank - 1] != 1)
+      break;
+    run *= box->counts[rank - 1];
+  }
+  for (bool more = true; more;) {
+    int64_t a = 0, b = 0;
+    for (int i = 0; i < rank; i++) {
+      a += index[i] * box->from_strides[i];
+      b += index[i] * box->to_strides[i];
+    }
+    memcpy(to + (size_t)b * box->size, from + (size_t)a * box->size, (size_t)run * box->size);
+    more = false;
+    for (int i = rank - 1; i >= 0 && !more; i--) {
+      more = ++index[i] < box->counts[i];
+      if (!more)
+        index[i] = 0;
+    }
+  }
+}
+
 static const struct gs_type *operand_type(const struct gs_device_call *c, int arg)
 {
   return &c->program->steps[c->step->args[arg]].type;
@@ -82,71 +119,81 @@ static void all_gather(const struct gs_device_call *c)
 static void all_to_all(const struct gs_device_call *c)
 {
   int dim = c->step->attrs->device.dim, split = c->step->attrs->device.split_dim;
-  const struct gs_type *type = operand_type(c, 0);
-  struct gs_type piece = *type;        /* what each member sends */
-  int64_t n = group_size(c), mine = own_part(c), block = c->step->type.dims[split];
-  int64_t from = mine * block, rows = smaller(block, type->dims[split] - from);
-  size_t size = gs_dtype_size(type->dtype);
-  int64_t in_strides[GS_MAX_RANK], out_strides[GS_MAX_RANK];
-  gs_type_strides(type, in_strides);
-  gs_type_strides(&c->step->type, out_strides);
-  if (rows <= 0)
+  const struct gs_type *type = operand_type(c, 0), *result = &c->step->type;
+  struct box box = { .rank = type->rank, .size = gs_dtype_size(type->dtype) };
+  int64_t from = own_part(c) * result->dims[split];
+  memcpy(box.counts, type->dims, sizeof box.counts);
+  gs_type_strides(type, box.from_strides);
+  gs_type_strides(result, box.to_strides);
+  box.counts[split] = smaller(result->dims[split], type->dims[split] - from);
+  if (box.counts[split] <= 0)
     return;
-  piece.dims[split] = rows;
-  for (int64_t part = 0; part < n && part * type->dims[dim] < c->step->type.dims[dim]; part++) {
-    const char *in = (const char *)member(c, 0, part) + (size_t)(from * in_strides[split]) * size;
-    char *out = (char *)c->result + (size_t)(part * type->dims[dim] * out_strides[dim]) * size;
-    struct gs_type sent = piece;
-    sent.dims[dim] = smaller(type->dims[dim], c->step->type.dims[dim] - part * type->dims[dim]);
-    int last = sent.rank - 1;
-    int64_t index[GS_MAX_RANK] = { 0 };
-    if (gs_type_elements(&sent) == 0)
-      return;
-    for (bool more = true; more;) {
-      int64_t a = 0, b = 0;
-      for (int i = 0; i < last; i++) {
-        a += index[i] * in_strides[i];
-        b += index[i] * out_strides[i];
-      }
-      memcpy(out + (size_t)b * size, in + (size_t)a * size, (size_t)sent.dims[last] * size);
-      more = false;
-      for (int i = last - 1; i >= 0 && !more; i--) {
-        more = ++index[i] < sent.dims[i];
-        if (!more)
-          index[i] = 0;
-      }
-    }
+  int64_t n = group_size(c);
+  for (int64_t part = 0; part < n && part * type->dims[dim] < result->dims[dim]; part++) {
+    int64_t to = part * type->dims[dim];
+    box.counts[dim] = smaller(type->dims[dim], result->dims[dim] - to);
+    copy_box(&box,
+             (const char *)member(c, 0, part) + (size_t)(from * box.from_strides[split]) * box.size,
+             (char *)c->result + (size_t)(to * box.to_strides[dim]) * box.size);
   }
 }
 
+/* The operands of a group's members, looked up once. */
+struct members { const struct gs_device_call *call; const void *first[64]; };
+
+static const void *partial_value(const void *user, int64_t number)
+{
+  const struct members *m = user;
+  return number < (int64_t)(sizeof m->first / sizeof *m->first) ? m->first[number]
+                                                                : member(m->call, 0, number);
+}
+
+static struct gs_partials find_partials(const struct gs_device_call *c, struct members *m)
+{
+  int64_t n = group_size(c);
+  m->call = c;
+  for (int64_t i = 0; i < n && i < (int64_t)(sizeof m->first / sizeof *m->first); i++)
+    m->first[i] = member(c, 0, i);
+  return (struct gs_partials){ c->step->attrs->device.reduce, c->step->type.dtype, n, partial_value,
+                               m };
+}
+
+/* In shares a member computes elements [part*L, (part+1)*L) of the flat result, L a multiple of a
+ * cache line so that no two write to the same. */
 static void all_reduce(const struct gs_device_call *c)
 {
-  int64_t n = group_size(c), elements = gs_type_elements(&c->step->type);
-  if (elements == 0)
-    return;
-  memcpy(c->result, member(c, 0, 0), (size_t)gs_type_bytes(&c->step->type));
-  for (int64_t part = 1; part < n; part++)
-    gs_combine(c->step->attrs->device.reduce, c->step->type.dtype, c->result, member(c, 0, part),
-               elements);
+  enum { LINE = 64 };
+  struct members m;
+  struct gs_partials partials = find_partials(c, &m);
+  int64_t elements = gs_type_elements(&c->step->type), n = partials.count, mine = own_part(c);
+  size_t size = gs_dtype_size(c->step->type.dtype);
+  int64_t share = ((elements + n - 1) / n + LINE - 1) / LINE * LINE;
+  if (c->phase == GS_DEVICE_WHOLE)
+    gs_combine(&partials, 0, c->result, elements);
+  if (c->phase == GS_DEVICE_SHARE && mine * share < elements)
+    gs_combine(&partials, mine * share, (char *)c->result + (size_t)(mine * share) * size,
+               smaller(share, elements - mine * share));
+  for (int64_t part = 0; c->phase == GS_DEVICE_COLLECT && part < n && part * share < elements;
+       part++)
+    if (part != mine)
+      memcpy((char *)c->result + (size_t)(part * share) * size,
+             (const char *)member(c, GS_DEVICE_RESULT, part) + (size_t)(part * share) * size,
+             (size_t)smaller(share, elements - part * share) * size);
 }
 
 static void reduce_scatter(const struct gs_device_call *c)
 {
   int dim = c->step->attrs->device.dim;
   struct rows in = rows_along(operand_type(c, 0), dim), out = rows_along(&c->step->type, dim);
-  int64_t n = group_size(c), from = own_part(c) * out.size,
-          count = smaller(out.size, in.size - from);
+  int64_t from = own_part(c) * out.size, count = smaller(out.size, in.size - from);
   if (count <= 0 || out.inner == 0)
     return;
-  copy_rows(member(c, 0, 0), in, from, c->result, out, 0, count);
-  int64_t run = count * out.inner / (int64_t)gs_dtype_size(c->step->type.dtype);
-  for (int64_t part = 1; part < n; part++) {
-    const char *data = member(c, 0, part);
-    for (int64_t o = 0; o < out.outer; o++)
-      gs_combine(c->step->attrs->device.reduce, c->step->type.dtype,
-                 (char *)c->result + o * out.size * out.inner,
-                 data + (o * in.size + from) * in.inner, run);
-  }
+  struct members m;
+  struct gs_partials partials = find_partials(c, &m);
+  int64_t inner = out.inner / (int64_t)gs_dtype_size(c->step->type.dtype);
+  for (int64_t o = 0; o < out.outer; o++)
+    gs_combine(&partials, (o * in.size + from) * inner,
+               (char *)c->result + o * out.size * out.inner, count * inner);
 }
 
 static void permute(const struct gs_device_call *c)
@@ -157,11 +204,18 @@ static void permute(const struct gs_device_call *c)
     memcpy(c->result, c->read(c->user, 0, source), bytes);
 }
 
-/* COUNT copies of the element VALUE of SIZE bytes. */
+/* COUNT copies of the SIZE bytes at TO, the first being there already: twice as many at a time. */
+static void repeat(char *to, size_t size, int64_t count)
+{
+  for (int64_t done = 1; done < count; done *= 2)
+    memcpy(to + (size_t)done * size, to, (size_t)smaller(done, count - done) * size);
+}
+
 static void fill(char *to, const void *value, size_t size, int64_t count)
 {
-  for (int64_t i = 0; i < count; i++)
-    memcpy(to + (size_t)i * size, value, size);
+  if (count > 0)
+    memcpy(to, value, size);
+  repeat(to, size, count);
 }
 
 static void fill_row(const struct gs_device_call *c, struct rows out, int64_t row,
@@ -253,14 +307,23 @@ static void iota(const struct gs_device_call *c)
   struct rows out = rows_along(type, attrs->iota.dim);
   int64_t start = gs_mesh_part(c->program->mesh, attrs->iota.axes, attrs->iota.naxes, c->position)
                   * attrs->iota.block;
-  char value[16];
-  for (int64_t j = 0; j < out.size; j++) {
+  size_t size = gs_dtype_size(type->dtype), slab = (size_t)(out.size * out.inner);
+  char value[16], *to = c->result;
+  if (slab == 0)
+    return;
+  for (int64_t j = 0; j < out.size && out.outer > 0; j++) {
     if (gs_dtype_is_integer(type->dtype))
       gs_element_set_int(type->dtype, value, 0, start + j);
     else
       gs_element_set(type->dtype, value, 0, (double)(start + j));
-    fill_row(c, out, j, value);
+    fill(to + j * out.inner, value, size, out.inner / (int64_t)size);
   }
+  repeat(to, slab, out.outer);
+}
+
+bool gs_device_is_shared(const struct gs_step *step)
+{
+  return step->op == GS_OP_ALL_REDUCE;
 }
 
 bool gs_device_handles(enum gs_op op)
@@ -292,36 +355,22 @@ static void copy_part(const struct gs_step *step, int64_t position, char *whole,
                       bool cut)
 {
   const struct gs_type *global = &step->global, *type = &step->type;
-  int64_t begin[GS_MAX_RANK], count[GS_MAX_RANK], index[GS_MAX_RANK] = { 0 };
-  int64_t whole_strides[GS_MAX_RANK], local_strides[GS_MAX_RANK];
-  int last = type->rank - 1;
-  size_t size = gs_dtype_size(type->dtype);
+  struct box box = { .rank = type->rank, .size = gs_dtype_size(type->dtype) };
+  int64_t whole_strides[GS_MAX_RANK], local_strides[GS_MAX_RANK], at = 0;
   gs_type_strides(global, whole_strides);
   gs_type_strides(type, local_strides);
   for (int i = 0; i < type->rank; i++) {
-    gs_sharding_range(step->sharding, i, global->dims[i], position, &begin[i], &count[i]);
-    count[i] -= begin[i];
-    if (count[i] <= 0)
+    int64_t begin, end;
+    gs_sharding_range(step->sharding, i, global->dims[i], position, &begin, &end);
+    box.counts[i] = end - begin;
+    if (end <= begin)
       return;
+    at += begin * whole_strides[i];
   }
-  size_t run = last < 0 ? size : (size_t)count[last] * size;
-  for (bool more = true; more;) {
-    int64_t w = last < 0 ? 0 : begin[last], l = 0;
-    for (int i = 0; i < last; i++) {
-      w += (begin[i] + index[i]) * whole_strides[i];
-      l += index[i] * local_strides[i];
-    }
-    if (cut)
-      memcpy(local + (size_t)l * size, whole + (size_t)w * size, run);
-    else
-      memcpy(whole + (size_t)w * size, local + (size_t)l * size, run);
-    more = false;
-    for (int i = last - 1; i >= 0 && !more; i--) {
-      more = ++index[i] < count[i];
-      if (!more)
-        index[i] = 0;
-    }
-  }
+  memcpy(box.from_strides, cut ? whole_strides : local_strides, sizeof box.from_strides);
+  memcpy(box.to_strides, cut ? local_strides : whole_strides, sizeof box.to_strides);
+  whole += (size_t)at * box.size;
+  copy_box(&box, cut ? whole : local, cut ? local : whole);
 }
 
 void gs_device_cut(const struct gs_step *step, int64_t position, const void *whole, void *local)

@@ -10,8 +10,18 @@
 
 #include "partition/program.h"
 
-/* Operand ARG of the current step at POSITION (row-major, its step's local type). */
+/* Operand ARG of the current step at POSITION (row-major, its step's local type).  With ARG
+ * GS_DEVICE_RESULT, the result that the device at POSITION wrote its share of. */
+enum { GS_DEVICE_RESULT = -1 };
 typedef const void *gs_device_reader(void *user, int arg, int64_t position);
+
+/* Where all devices of a group get the same result (gs_device_is_shared), each may compute a share
+ * of it and, when all have done so, collect the others': the work of one instead of that of the
+ * group. */
+enum gs_device_phase {
+  GS_DEVICE_WHOLE,                     /* everything at once */
+  GS_DEVICE_SHARE, GS_DEVICE_COLLECT
+};
 
 struct gs_device_call {
   const struct gs_program *program;
@@ -20,10 +30,13 @@ struct gs_device_call {
   void *result;
   gs_device_reader *read;
   void *user;
+  enum gs_device_phase phase;
 };
 
 /* Whether gs_device_run knows OP: collectives, device steps, and iota. */
 bool gs_device_handles(enum gs_op op);
+/* Whether STEP can be run in two phases. */
+bool gs_device_is_shared(const struct gs_step *step);
 /* The part of STEP's result that the device at POSITION computes. */
 void gs_device_run(const struct gs_device_call *call);
 

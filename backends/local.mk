@@ -2,8 +2,6 @@
 
 libgspmd_la_SOURCES += \
   %D%/backend.h \
-  %D%/combine.c \
-  %D%/combine.h \
   %D%/device.c \
   %D%/device.h \
   %D%/reference/backend.c \
@@ -20,13 +18,15 @@ libgspmd_la_SOURCES += \
   %D%/reference/scalar.h \
   %D%/registry.c
 
-# The CPU backend's loops are compiled with stronger optimization than the rest; its sources go to
-# libgspmd_cpu_la_SOURCES.
+# The CPU backend's loops, and those that add up partial values for any backend, are compiled with
+# stronger optimization than the rest.
 noinst_LTLIBRARIES += libgspmd-cpu.la
 libgspmd_la_LIBADD += libgspmd-cpu.la
 libgspmd_cpu_la_CFLAGS = $(AM_CFLAGS) $(GS_OPTIMIZE_LOOPS) $(LOOP_CFLAGS)
 libgspmd_cpu_la_LDFLAGS = $(SANITIZE_CFLAGS)
 libgspmd_cpu_la_SOURCES = \
+  %D%/combine.c \
+  %D%/combine.h \
   %D%/cpu/cpu.c \
   %D%/cpu/einsum.c \
   %D%/cpu/kernel.h \

@@ -33,6 +33,7 @@ struct gs_executable {
 struct running {
   struct gs_executable *e;
   int begin, end;                      /* of the segment */
+  enum gs_device_phase phase;
   struct gs_tensor **outputs;
   int output;
 };
@@ -50,7 +51,8 @@ struct reading { const struct gs_executable *e; const struct gs_step *step; };
 static const void *read_operand(void *user, int arg, int64_t position)
 {
   const struct reading *r = user;
-  return address(r->e, r->step->args[arg], position);
+  int step = arg == GS_DEVICE_RESULT ? (int)(r->step - r->e->program->steps) : r->step->args[arg];
+  return address(r->e, step, position);
 }
 
 static void run_operator(const struct gs_executable *e, int index, int64_t position)
@@ -87,19 +89,20 @@ static void run_kernel(const struct gs_executable *e, int index, int64_t positio
   kernel->run(kernel, args, address(e, index, position), position, thread);
 }
 
-static void run_step(const struct gs_executable *e, int index, int64_t position, int thread)
+static void run_step(const struct gs_executable *e, int index, int64_t position, int thread,
+                     enum gs_device_phase phase)
 {
   const struct gs_step *step = &e->program->steps[index];
   if (e->buffers.alias[index] != index || e->buffers.offset[index] < 0)
     return;
-  if (e->host.poison_padding)
+  if (e->host.poison_padding && phase != GS_DEVICE_COLLECT)
     memset(address(e, index, position), 0xff, (size_t)gs_type_bytes(&step->type));
   if (e->whole[index] != NULL) {
     gs_device_cut(step, position, e->whole[index]->data, address(e, index, position));
   } else if (gs_device_handles(step->op)) {
     struct reading reading = { e, step };
     gs_device_run(&(struct gs_device_call){ e->program, step, position, address(e, index, position),
-                                            read_operand, &reading });
+                                            read_operand, &reading, phase });
   } else if (e->kernels[index] != NULL) {
     run_kernel(e, index, position, thread);
   } else {
@@ -113,7 +116,7 @@ static void run_segment(void *user, int64_t position, int thread)
   for (int i = r->begin; i < r->end; i++) {
     if (r->e->host.interrupt != NULL && *r->e->host.interrupt)
       return;
-    run_step(r->e, i, position, thread);
+    run_step(r->e, i, position, thread, r->phase);
   }
 }
 
@@ -208,8 +211,10 @@ static void make_kernels(struct gs_executable *e)
 static struct gs_executable *compile(const struct gs_host *host, const struct gs_plan *plan)
 {
   struct gs_executable *e = calloc(1, sizeof *e);
-  if (e == NULL)
+  if (e == NULL) {
+    gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
     return NULL;
+  }
   e->host = *host;
   e->program = plan->program;
   e->whole = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_tensor *));
@@ -280,7 +285,12 @@ static enum gs_status run(struct gs_executable *e, struct gs_tensor *const *inpu
   memset(outputs, 0, (size_t)e->program->noutputs * sizeof *outputs);
   for (int s = 0; s < e->nsegments && status == GS_OK; s++) {
     struct running r = { .e = e, .begin = e->segments[s], .end = e->segments[s + 1] };
+    bool shared = gs_device_is_shared(&e->program->steps[r.begin]);
+    r.phase = shared ? GS_DEVICE_SHARE : GS_DEVICE_WHOLE;
     gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+    r.phase = GS_DEVICE_COLLECT;
+    if (shared)
+      gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
     if (e->host.interrupt != NULL && *e->host.interrupt)
       status = GS_INTERRUPTED;
   }
