@@ -27,6 +27,9 @@ struct gs_executable {
   struct gs_tensor **whole;            /* by step: the whole tensor of an input or constant */
   int *segments, nsegments;            /* first step of each, and the end */
   struct gs_cpu_kernel **kernels;      /* by step: NULL where the reference function serves */
+  const void **args;                   /* addresses of operands: MOST_ARGS for each thread */
+  const struct gs_type **arg_types;    /* and their types */
+  int most_args;
 };
 
 /* What one call of run shares with the tasks. */
@@ -55,20 +58,11 @@ static const void *read_operand(void *user, int arg, int64_t position)
   return address(r->e, step, position);
 }
 
-static void run_operator(const struct gs_executable *e, int index, int64_t position)
+static void run_operator(const struct gs_executable *e, int index, int64_t position, int thread)
 {
-  enum { FEW = 8 };
   const struct gs_step *step = &e->program->steps[index];
-  const struct gs_type *few_types[FEW], **types = few_types;
-  const void *few_args[FEW], **args = few_args;
-  void *more = NULL;
-  if (step->nargs > FEW) {
-    more = malloc((size_t)step->nargs * (sizeof *types + sizeof *args));
-    if (more == NULL)
-      return;
-    types = more;
-    args = (const void **)((char *)more + (size_t)step->nargs * sizeof *types);
-  }
+  const void **args = e->args + (size_t)thread * (size_t)e->most_args;
+  const struct gs_type **types = e->arg_types + (size_t)thread * (size_t)e->most_args;
   for (int a = 0; a < step->nargs; a++) {
     types[a] = &e->program->steps[step->args[a]].type;
     args[a] = address(e, step->args[a], position);
@@ -76,15 +70,13 @@ static void run_operator(const struct gs_executable *e, int index, int64_t posit
   struct gs_kernel_call call = { step->op, step->attrs, step->nargs, types, args, &step->type,
                                  address(e, index, position) };
   gs_reference_find(step->op)(&call);
-  free(more);
 }
 
 static void run_kernel(const struct gs_executable *e, int index, int64_t position, int thread)
 {
-  enum { MOST = 64 };
   const struct gs_cpu_kernel *kernel = e->kernels[index];
-  const void *args[MOST];
-  for (int a = 0; a < kernel->nargs && a < MOST; a++)
+  const void **args = e->args + (size_t)thread * (size_t)e->most_args;
+  for (int a = 0; a < kernel->nargs; a++)
     args[a] = address(e, kernel->args[a], position);
   kernel->run(kernel, args, address(e, index, position), position, thread);
 }
@@ -106,7 +98,7 @@ static void run_step(const struct gs_executable *e, int index, int64_t position,
   } else if (e->kernels[index] != NULL) {
     run_kernel(e, index, position, thread);
   } else {
-    run_operator(e, index, position);
+    run_operator(e, index, position, thread);
   }
 }
 
@@ -190,6 +182,8 @@ static void release(struct gs_executable *e)
     if (e->kernels[i] != NULL)
       e->kernels[i]->release(e->kernels[i]);
   free(e->kernels);
+  free(e->args);
+  free(e->arg_types);
   gs_buffers_free(&e->buffers);
   if (e->memory != NULL)
     gs_budget_give(e->host.budget, e->bytes);
@@ -208,6 +202,19 @@ static void make_kernels(struct gs_executable *e)
       e->kernels[i] = gs_cpu_einsum_new(e->program, i, nthreads, alone);
 }
 
+/* Room for the operands of the step that has most of them, for each thread. */
+static bool make_arguments(struct gs_executable *e)
+{
+  size_t nthreads = (size_t)gs_pool_threads(e->pool);
+  for (int i = 0; i < e->program->nsteps; i++) {
+    int nargs = e->kernels[i] != NULL ? e->kernels[i]->nargs : e->program->steps[i].nargs;
+    e->most_args = nargs > e->most_args ? nargs : e->most_args;
+  }
+  e->args = calloc(nthreads * (size_t)e->most_args + 1, sizeof *e->args);
+  e->arg_types = calloc(nthreads * (size_t)e->most_args + 1, sizeof *e->arg_types);
+  return e->args != NULL && e->arg_types != NULL;
+}
+
 static struct gs_executable *compile(const struct gs_host *host, const struct gs_plan *plan)
 {
   struct gs_executable *e = calloc(1, sizeof *e);
@@ -215,6 +222,7 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
     gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
     return NULL;
   }
+  int errors = host->diagnostics->errors;
   e->host = *host;
   e->program = plan->program;
   e->whole = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_tensor *));
@@ -223,11 +231,11 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
   if (e->whole != NULL && e->kernels != NULL && e->pool != NULL && find_segments(e)
       && gs_buffers_plan(plan->program, &e->buffers)) {
     make_kernels(e);
-    if (allocate(e))
+    if (make_arguments(e) && allocate(e))
       return e;
-  } else {
-    gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
   }
+  if (host->diagnostics->errors == errors)
+    gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
   release(e);
   return NULL;
 }

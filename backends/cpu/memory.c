@@ -13,7 +13,7 @@ struct hole { int64_t begin, end; struct hole *next; };
 struct planner {
   struct hole *holes;
   int64_t top;
-  bool failed;
+  bool failed, huge;                   /* no memory; more than 64 bits count */
 };
 
 bool gs_buffers_shares(const struct gs_step *step)
@@ -37,14 +37,14 @@ static int64_t take(struct planner *p, int64_t bytes)
     return begin;
   }
   int64_t begin = p->top;
-  p->top += bytes;
+  p->huge = p->huge || !gs_add_size(p->top, bytes, &p->top);
   return begin;
 }
 
 static void give(struct planner *p, int64_t begin, int64_t bytes)
 {
   struct hole **at = &p->holes, *before = NULL;
-  if (bytes == 0)
+  if (bytes == 0 || p->huge)
     return;
   for (; *at != NULL && (*at)->begin < begin; at = &(*at)->next)
     before = *at;
@@ -123,7 +123,7 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_buffers *b)
       if (b->offset[ending[k]] >= 0)
         give(&p, b->offset[ending[k]], rounded(&program->steps[ending[k]].type));
   }
-  b->size = p.top;
+  b->size = p.huge ? INT64_MAX : p.top;
   for (struct hole *h = p.holes, *next; h != NULL; h = next) {
     next = h->next;
     free(h);
