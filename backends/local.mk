@@ -29,8 +29,23 @@ libgspmd_cpu_la_SOURCES = \
   %D%/combine.h \
   %D%/cpu/cpu.c \
   %D%/cpu/einsum.c \
+  %D%/cpu/fuse.c \
+  %D%/cpu/fuse.h \
+  %D%/cpu/fuse_kernel.c \
+  %D%/cpu/fuse_kernel.h \
+  %D%/cpu/fuse_run.c \
   %D%/cpu/kernel.h \
   %D%/cpu/memory.c \
   %D%/cpu/memory.h \
   %D%/cpu/pool.c \
-  %D%/cpu/pool.h
+  %D%/cpu/pool.h \
+  %D%/cpu/vector.c \
+  %D%/cpu/vector.h \
+  %D%/cpu/vector_any.c \
+  %D%/cpu/vector_avx2.c \
+  %D%/cpu/vector_body.inc \
+  %D%/cpu/vector_float.inc \
+  %D%/cpu/vector_integer.inc \
+  %D%/cpu/vector_lanes.inc \
+  %D%/cpu/vector_math.h \
+  %D%/cpu/vector_pred.inc

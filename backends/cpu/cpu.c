@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/fuse.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/pool.h"
@@ -27,6 +28,8 @@ struct gs_executable {
   struct gs_tensor **whole;            /* by step: the whole tensor of an input or constant */
   int *segments, nsegments;            /* first step of each, and the end */
   struct gs_cpu_kernel **kernels;      /* by step: NULL where the reference function serves */
+  bool *needed;                        /* by step: whether its result is kept in memory */
+  struct gs_scratch scratch;           /* the kernels' */
   const void **args;                   /* addresses of operands: MOST_ARGS for each thread */
   const struct gs_type **arg_types;    /* and their types */
   int most_args;
@@ -182,6 +185,8 @@ static void release(struct gs_executable *e)
     if (e->kernels[i] != NULL)
       e->kernels[i]->release(e->kernels[i]);
   free(e->kernels);
+  free(e->needed);
+  free(e->scratch.memory);
   free(e->args);
   free(e->arg_types);
   gs_buffers_free(&e->buffers);
@@ -193,13 +198,15 @@ static void release(struct gs_executable *e)
   free(e);
 }
 
-static void make_kernels(struct gs_executable *e)
+static bool make_kernels(struct gs_executable *e)
 {
   int nthreads = gs_pool_threads(e->pool);
   bool alone = e->program->mesh->ndevices == 1;
   for (int i = 0; i < e->program->nsteps; i++)
     if (e->program->steps[i].op == GS_OP_EINSUM)
       e->kernels[i] = gs_cpu_einsum_new(e->program, i, nthreads, alone);
+  e->scratch.nthreads = nthreads;
+  return gs_cpu_fuse(e->program, &e->scratch, e->kernels, e->needed);
 }
 
 /* Room for the operands of the step that has most of them, for each thread. */
@@ -227,13 +234,12 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
   e->program = plan->program;
   e->whole = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_tensor *));
   e->kernels = calloc((size_t)plan->program->nsteps + 1, sizeof(struct gs_cpu_kernel *));
+  e->needed = calloc((size_t)plan->program->nsteps + 1, sizeof *e->needed);
   e->pool = gs_pool_new(host->nthreads);
-  if (e->whole != NULL && e->kernels != NULL && e->pool != NULL && find_segments(e)
-      && gs_buffers_plan(plan->program, &e->buffers)) {
-    make_kernels(e);
-    if (make_arguments(e) && allocate(e))
-      return e;
-  }
+  if (e->whole != NULL && e->kernels != NULL && e->needed != NULL && e->pool != NULL && find_segments(e)
+      && make_kernels(e) && gs_buffers_plan(plan->program, e->kernels, e->needed, &e->buffers)
+      && make_arguments(e) && allocate(e))
+    return e;
   if (host->diagnostics->errors == errors)
     gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
   release(e);

@@ -79,18 +79,25 @@ static bool is_alias(const struct gs_step *step)
   return step->op == GS_OP_RESHAPE || step->op == GS_OP_SHARD;
 }
 
-static void find_last_uses(const struct gs_program *program, const int *alias, int *last)
+static void find_last_uses(const struct gs_program *program, struct gs_cpu_kernel *const *kernels,
+                           const bool *needed, const int *alias, int *last)
 {
   for (int i = 0; i < program->nsteps; i++) {
+    const struct gs_step *step = &program->steps[i];
+    int nargs = kernels[i] != NULL ? kernels[i]->nargs : step->nargs;
+    const int *args = kernels[i] != NULL ? kernels[i]->args : step->args;
+    if (!needed[i])
+      continue;
     last[alias[i]] = i;
-    for (int a = 0; a < program->steps[i].nargs; a++)
-      last[alias[program->steps[i].args[a]]] = i;
+    for (int a = 0; a < nargs; a++)
+      last[alias[args[a]]] = i;
   }
   for (int i = 0; i < program->noutputs; i++)
     last[alias[program->outputs[i].step]] = program->nsteps;
 }
 
-bool gs_buffers_plan(const struct gs_program *program, struct gs_buffers *b)
+bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *const *kernels,
+                     const bool *needed, struct gs_buffers *b)
 {
   struct planner p = { 0 };
   size_t n = (size_t)program->nsteps + 1;
@@ -101,24 +108,24 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_buffers *b)
   for (int i = 0; i < program->nsteps && !p.failed; i++)
     b->alias[i] = is_alias(&program->steps[i]) ? b->alias[program->steps[i].args[0]] : i;
   if (!p.failed)
-    find_last_uses(program, b->alias, last);
+    find_last_uses(program, kernels, needed, b->alias, last);
   /* Steps by their last use: ending[ends[k] .. ends[k+1]) end at step k. */
   for (int i = 0; i < program->nsteps && !p.failed; i++)
-    if (b->alias[i] == i && last[i] < program->nsteps)
+    if (needed[i] && b->alias[i] == i && last[i] < program->nsteps)
       ends[last[i] + 1]++;
   for (int k = 0; k < program->nsteps && !p.failed; k++)
     ends[k + 1] += ends[k];
   int *cursor = p.failed ? NULL : calloc(n + 1, sizeof *cursor);
   p.failed = cursor == NULL;
   for (int i = 0; i < program->nsteps && !p.failed; i++)
-    if (b->alias[i] == i && last[i] < program->nsteps)
+    if (needed[i] && b->alias[i] == i && last[i] < program->nsteps)
       ending[ends[last[i]] + cursor[last[i]]++] = i;
   for (int i = 0; i < program->nsteps && !p.failed; i++) {
     const struct gs_step *step = &program->steps[i];
     if (b->alias[i] != i)
       b->offset[i] = b->offset[b->alias[i]];
     else
-      b->offset[i] = gs_buffers_shares(step) ? -1 : take(&p, rounded(&step->type));
+      b->offset[i] = !needed[i] || gs_buffers_shares(step) ? -1 : take(&p, rounded(&step->type));
     for (int k = ends[i]; k < ends[i + 1]; k++)
       if (b->offset[ending[k]] >= 0)
         give(&p, b->offset[ending[k]], rounded(&program->steps[ending[k]].type));

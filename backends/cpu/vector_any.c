@@ -1,0 +1,3 @@
+/* backends/cpu/vector_any.c - loops that every processor runs. */
+#define SET gs_vector_any
+#include "backends/cpu/vector_body.inc"
