@@ -1,8 +1,8 @@
 /* backends/cpu/cpu.c - all devices in this process: segments between collectives, devices in turn.
  *
- * A segment is a run of steps without communication; the pool's threads take (segment, device) pairs,
- * so any number of devices runs on any number of cores and nothing waits inside a segment.  Each
- * collective is a segment of its own, in which every device reads the others' operands.
+ * A segment is a run of steps without communication; the pool's threads take (segment, device)
+ * pairs, so any number of devices runs on any number of cores and nothing waits inside a segment.
+ * Each collective is a segment of its own, in which every device reads the others' operands.
  */
 #include <config.h>
 
@@ -39,6 +39,7 @@ struct gs_executable {
 struct running {
   struct gs_executable *e;
   int begin, end;                      /* of the segment */
+  int64_t pieces;                      /* of its only step, for each device */
   enum gs_device_phase phase;
   struct gs_tensor **outputs;
   int output;
@@ -48,7 +49,7 @@ static void *address(const struct gs_executable *e, int step, int64_t position)
 {
   int root = e->buffers.alias[step];
   if (e->buffers.offset[step] < 0)
-    return e->whole[root]->data;
+    return (char *)e->whole[root]->data + gs_buffers_begin(&e->program->steps[root], position);
   return e->memory + position * e->buffers.size + e->buffers.offset[step];
 }
 
@@ -88,11 +89,12 @@ static void run_step(const struct gs_executable *e, int index, int64_t position,
                      enum gs_device_phase phase)
 {
   const struct gs_step *step = &e->program->steps[index];
-  if (e->buffers.alias[index] != index || e->buffers.offset[index] < 0)
+  if (e->buffers.alias[index] != index || !e->needed[index]
+      || (e->buffers.offset[index] < 0 && gs_buffers_is_data(step)))
     return;
   if (e->host.poison_padding && phase != GS_DEVICE_COLLECT)
     memset(address(e, index, position), 0xff, (size_t)gs_type_bytes(&step->type));
-  if (e->whole[index] != NULL) {
+  if (gs_buffers_is_data(step)) {
     gs_device_cut(step, position, e->whole[index]->data, address(e, index, position));
   } else if (gs_device_handles(step->op)) {
     struct reading reading = { e, step };
@@ -112,6 +114,38 @@ static void run_segment(void *user, int64_t position, int thread)
     if (r->e->host.interrupt != NULL && *r->e->host.interrupt)
       return;
     run_step(r->e, i, position, thread, r->phase);
+  }
+}
+
+/* One of several pieces of a large step, for a device. */
+static void run_piece(void *user, int64_t item, int thread)
+{
+  struct running *r = user;
+  const struct gs_executable *e = r->e;
+  const struct gs_cpu_kernel *kernel = e->kernels[r->begin];
+  int64_t position = item / r->pieces, piece = item % r->pieces;
+  const void **args = e->args + (size_t)thread * (size_t)e->most_args;
+  for (int a = 0; a < kernel->nargs; a++)
+    args[a] = address(e, kernel->args[a], position);
+  kernel->run_units(kernel, args, address(e, r->begin, position), kernel->units * piece / r->pieces,
+                    kernel->units * (piece + 1) / r->pieces, thread);
+}
+
+/* A segment on fewer devices than threads: steps that are large enough are cut into pieces. */
+static void run_in_pieces(const struct running *segment)
+{
+  enum { LEAST_UNITS = 16, PIECES_EACH = 4 };
+  const struct gs_executable *e = segment->e;
+  int64_t ndevices = e->program->mesh->ndevices;
+  struct running r = *segment;
+  for (int i = segment->begin; i < segment->end; i = r.begin = r.end) {
+    const struct gs_cpu_kernel *kernel = e->kernels[i];
+    bool large = kernel != NULL && kernel->units >= LEAST_UNITS && e->needed[i];
+    r.end = i + 1;
+    r.pieces = large ? PIECES_EACH * gs_pool_threads(e->pool) : 1;
+    r.pieces = large && r.pieces > kernel->units ? kernel->units : r.pieces;
+    if (e->host.interrupt == NULL || !*e->host.interrupt)
+      gs_pool_run(e->pool, ndevices * r.pieces, large ? run_piece : run_segment, &r);
   }
 }
 
@@ -145,13 +179,35 @@ static bool find_segments(struct gs_executable *e)
 
 static void print_size(char *text, size_t room, double bytes)
 {
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
   int unit = 0;
-  while (bytes >= 1024 && unit < 4) {
+  while (bytes >= 1024 && unit < 6) {
     bytes /= 1024;
     unit++;
   }
-  snprintf(text, room, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+  bool whole = bytes >= 100 || bytes == (double)(int)bytes;
+  snprintf(text, room, whole ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+/* Say how much memory would be needed, and what there is. */
+static void report_size(const struct gs_executable *e, int64_t devices)
+{
+  char one[32], all[32], limit[32], room[64] = "which is more than there is";
+  const struct gs_budget *budget = e->host.budget;
+  struct gs_span at = e->program->outputs[0].node->span;
+  print_size(one, sizeof one, (double)e->buffers.size);
+  print_size(all, sizeof all, (double)e->buffers.size * (double)devices);
+  if (budget != NULL && budget->limit != 0) {
+    print_size(limit, sizeof limit, (double)budget->limit);
+    snprintf(room, sizeof room, "more than the limit of %s leaves", limit);
+  }
+  if (devices == 1)
+    gs_error(e->host.diagnostics, at, "running needs %s, %s", one, room);
+  else
+    gs_error(e->host.diagnostics, at,
+             "running needs %s for each of %" PRId64 " devices, %s in all, %s", one, devices, all,
+             room);
+  gs_hint(e->host.diagnostics, "plan and explain need no memory for values");
 }
 
 static bool allocate(struct gs_executable *e)
@@ -166,13 +222,7 @@ static bool allocate(struct gs_executable *e)
     }
     gs_budget_give(e->host.budget, (size_t)bytes);
   }
-  char one[32], all[32];
-  print_size(one, sizeof one, (double)e->buffers.size);
-  print_size(all, sizeof all, (double)e->buffers.size * (double)devices);
-  gs_error(e->host.diagnostics, e->program->outputs[0].node->span,
-           "running needs %s for each of %" PRId64 " devices, %s in all, which is more than there is",
-           one, devices, all);
-  gs_hint(e->host.diagnostics, "plan and explain work on a mesh of any size");
+  report_size(e, devices);
   return false;
 }
 
@@ -264,52 +314,66 @@ static bool load_inputs(struct gs_executable *e, struct gs_tensor *const *inputs
 {
   for (int i = 0; i < e->program->nsteps; i++) {
     const struct gs_step *step = &e->program->steps[i];
-    if (step->op != GS_OP_INPUT && step->op != GS_OP_PARAM && step->op != GS_OP_CONSTANT)
+    if (!gs_buffers_is_data(step) || !e->needed[i])
       continue;
     e->whole[i] = whole_value(&e->host, step, inputs, ninputs);
     if (e->whole[i] == NULL) {
-      gs_error(e->host.diagnostics, step->node->span, "out of memory for the input %s",
-               step->node->name != NULL ? step->node->name : "");
+      gs_error(e->host.diagnostics, step->node->span, "out of memory for the value of %s",
+               step->node->name != NULL ? step->node->name : gs_op_info(step->op)->name);
       return false;
     }
   }
   return true;
 }
 
-static bool collect_outputs(struct gs_executable *e, struct gs_tensor **outputs)
+/* Tensors for the outputs; those that devices can fill in place serve as buffers. */
+static bool make_outputs(struct gs_executable *e, struct gs_tensor **outputs)
 {
-  struct running r = { .e = e, .outputs = outputs };
-  for (r.output = 0; r.output < e->program->noutputs; r.output++) {
-    const struct gs_step *step = &e->program->steps[e->program->outputs[r.output].step];
-    outputs[r.output] = gs_tensor_new(e->host.budget, &step->global);
-    if (outputs[r.output] == NULL) {
-      gs_error(e->host.diagnostics, step->node->span, "out of memory for the output %s",
-               e->program->outputs[r.output].name);
+  memset(outputs, 0, (size_t)e->program->noutputs * sizeof *outputs);
+  for (int i = 0; i < e->program->noutputs; i++) {
+    const struct gs_program_output *output = &e->program->outputs[i];
+    const struct gs_step *step = &e->program->steps[output->step];
+    outputs[i] = gs_tensor_new(e->host.budget, &step->global);
+    if (outputs[i] == NULL) {
+      gs_error(e->host.diagnostics, step->node->span, "out of memory for the output %s", output->name);
       return false;
     }
-    gs_pool_run(e->pool, e->program->mesh->ndevices, paste_output, &r);
+    if (e->buffers.output[output->step] == i)
+      e->whole[output->step] = gs_tensor_ref(outputs[i]);
   }
   return true;
+}
+
+static void collect_outputs(struct gs_executable *e, struct gs_tensor **outputs)
+{
+  struct running r = { .e = e, .outputs = outputs };
+  for (r.output = 0; r.output < e->program->noutputs; r.output++)
+    if (e->buffers.output[e->program->outputs[r.output].step] != r.output)
+      gs_pool_run(e->pool, e->program->mesh->ndevices, paste_output, &r);
 }
 
 static enum gs_status run(struct gs_executable *e, struct gs_tensor *const *inputs, int ninputs,
                           struct gs_tensor **outputs)
 {
-  enum gs_status status = load_inputs(e, inputs, ninputs) ? GS_OK : GS_FAILED;
-  memset(outputs, 0, (size_t)e->program->noutputs * sizeof *outputs);
+  bool ready = make_outputs(e, outputs) && load_inputs(e, inputs, ninputs);
+  bool few = e->program->mesh->ndevices < gs_pool_threads(e->pool);
+  enum gs_status status = ready ? GS_OK : GS_FAILED;
   for (int s = 0; s < e->nsegments && status == GS_OK; s++) {
     struct running r = { .e = e, .begin = e->segments[s], .end = e->segments[s + 1] };
     bool shared = gs_device_is_shared(&e->program->steps[r.begin]);
     r.phase = shared ? GS_DEVICE_SHARE : GS_DEVICE_WHOLE;
-    gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+    if (few && !shared)
+      run_in_pieces(&r);
+    else
+      gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
     r.phase = GS_DEVICE_COLLECT;
     if (shared)
       gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
     if (e->host.interrupt != NULL && *e->host.interrupt)
       status = GS_INTERRUPTED;
   }
-  if (status == GS_OK && !collect_outputs(e, outputs))
-    status = GS_FAILED;
+  if (status == GS_OK)
+    collect_outputs(e, outputs);
   for (int i = 0; i < e->program->noutputs && status != GS_OK; i++) {
     gs_tensor_unref(outputs[i]);
     outputs[i] = NULL;
