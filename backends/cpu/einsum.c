@@ -343,7 +343,7 @@ struct gs_cpu_kernel *gs_cpu_einsum_new(const struct gs_program *program, int in
   if (p == NULL)
     return NULL;
   struct einsum *e = &p->e;
-  e->kernel = (struct gs_cpu_kernel){ run, release, step->nargs, step->args };
+  e->kernel = (struct gs_cpu_kernel){ .run = run, .release = release, .nargs = step->nargs, .args = step->args };
   e->dtype = types[0]->dtype;
   e->half = half;
   e->c_type = step->type;

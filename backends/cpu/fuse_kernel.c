@@ -288,12 +288,17 @@ static void find_passes(struct gs_fused_kernel *k)
 
 /* ---- The kernel ---- */
 
+static void run_units(const struct gs_cpu_kernel *kernel, const void *const *args, void *result,
+                      int64_t begin, int64_t end, int thread)
+{
+  gs_fused_run((const struct gs_fused_kernel *)kernel, args, result, begin, end, thread);
+}
+
 static void run(const struct gs_cpu_kernel *kernel, const void *const *args, void *result,
                 int64_t position, int thread)
 {
-  const struct gs_fused_kernel *k = (const struct gs_fused_kernel *)kernel;
   (void)position;
-  gs_fused_run(k, args, result, 0, gs_fused_units(k), thread);
+  run_units(kernel, args, result, 0, kernel->units, thread);
 }
 
 static void release(struct gs_cpu_kernel *kernel)
@@ -315,6 +320,8 @@ struct gs_cpu_kernel *gs_fused_kernel_new(const struct gs_program *program, cons
   int64_t size = choose_tile(k);
   scratch->size = size > scratch->size ? size : scratch->size;
   find_passes(k);
-  k->kernel = (struct gs_cpu_kernel){ run, release, k->nleaves, k->leaf_steps };
+  k->kernel = (struct gs_cpu_kernel){ .run = run, .release = release, .run_units = run_units,
+                                      .units = gs_fused_units(k), .nargs = k->nleaves,
+                                      .args = k->leaf_steps };
   return &k->kernel;
 }

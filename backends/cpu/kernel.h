@@ -14,6 +14,10 @@ struct gs_cpu_kernel {
   void (*run)(const struct gs_cpu_kernel *kernel, const void *const *args, void *result,
               int64_t position, int thread);
   void (*release)(struct gs_cpu_kernel *kernel);
+  /* A kernel with UNITS above 0 can also be run in parts: units BEGIN to END, in any order. */
+  void (*run_units)(const struct gs_cpu_kernel *kernel, const void *const *args, void *result,
+                    int64_t begin, int64_t end, int thread);
+  int64_t units;
   int nargs;
   const int *args;                     /* steps whose results the kernel reads */
 };

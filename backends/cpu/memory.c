@@ -16,10 +16,65 @@ struct planner {
   bool failed, huge;                   /* no memory; more than 64 bits count */
 };
 
-bool gs_buffers_shares(const struct gs_step *step)
+bool gs_buffers_is_data(const struct gs_step *step)
 {
-  bool data = step->op == GS_OP_INPUT || step->op == GS_OP_PARAM || step->op == GS_OP_CONSTANT;
-  return data && gs_sharding_is_replicated(step->sharding) && gs_type_equal(&step->type, &step->global);
+  return step->op == GS_OP_INPUT || step->op == GS_OP_PARAM || step->op == GS_OP_CONSTANT;
+}
+
+int64_t gs_buffers_begin(const struct gs_step *step, int64_t position)
+{
+  int64_t strides[GS_MAX_RANK], at = 0, begin, end;
+  gs_type_strides(&step->global, strides);
+  for (int i = 0; i < step->type.rank; i++) {
+    if (step->type.dims[i] == step->global.dims[i])
+      continue;
+    gs_sharding_range(step->sharding, i, step->global.dims[i], position, &begin, &end);
+    at += begin * strides[i];
+  }
+  return at * (int64_t)gs_dtype_size(step->type.dtype);
+}
+
+/* Whether each part lies in the whole tensor in one piece, without padding: dims of one element, one
+ * that is cut evenly, then uncut ones. */
+static bool is_in_one_piece(const struct gs_step *step)
+{
+  bool several = false;
+  for (int i = 0; i < step->type.rank; i++) {
+    int64_t local = step->type.dims[i], global = step->global.dims[i];
+    if (local == 0 || (several && local != global)
+        || local * gs_sharding_parts(step->sharding, i) != global)
+      return false;
+    several = several || local != 1;
+  }
+  return true;
+}
+
+/* Whether no two devices hold the same part. */
+static bool is_held_once(const struct gs_step *step)
+{
+  int64_t parts = 1;
+  for (int i = 0; i < step->sharding->rank; i++)
+    parts *= gs_sharding_parts(step->sharding, i);
+  return parts == step->sharding->mesh->ndevices;
+}
+
+/* Outputs that devices can write where they belong. */
+static void place_outputs(const struct gs_program *program, struct gs_buffers *b)
+{
+  for (int i = 0; i < program->nsteps; i++)
+    b->output[i] = -1;
+  for (int i = 0; i < program->noutputs; i++) {
+    int index = program->outputs[i].step;
+    const struct gs_step *step = &program->steps[index];
+    if (b->alias[index] == index && !gs_buffers_is_data(step) && is_in_one_piece(step)
+        && is_held_once(step))
+      b->output[index] = i;
+  }
+}
+
+static bool is_in_arena(const struct gs_step *step, const struct gs_buffers *b, int index)
+{
+  return b->output[index] < 0 && !(gs_buffers_is_data(step) && is_in_one_piece(step));
 }
 
 static int64_t take(struct planner *p, int64_t bytes)
@@ -104,11 +159,15 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *con
   int *last = calloc(n, sizeof *last), *ends = calloc(n + 1, sizeof *ends), *ending = calloc(n, sizeof *ending);
   b->offset = calloc(n, sizeof *b->offset);
   b->alias = calloc(n, sizeof *b->alias);
-  p.failed = last == NULL || ends == NULL || ending == NULL || b->offset == NULL || b->alias == NULL;
+  b->output = calloc(n, sizeof *b->output);
+  p.failed = last == NULL || ends == NULL || ending == NULL || b->offset == NULL || b->alias == NULL
+             || b->output == NULL;
   for (int i = 0; i < program->nsteps && !p.failed; i++)
     b->alias[i] = is_alias(&program->steps[i]) ? b->alias[program->steps[i].args[0]] : i;
-  if (!p.failed)
+  if (!p.failed) {
     find_last_uses(program, kernels, needed, b->alias, last);
+    place_outputs(program, b);
+  }
   /* Steps by their last use: ending[ends[k] .. ends[k+1]) end at step k. */
   for (int i = 0; i < program->nsteps && !p.failed; i++)
     if (needed[i] && b->alias[i] == i && last[i] < program->nsteps)
@@ -125,7 +184,7 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *con
     if (b->alias[i] != i)
       b->offset[i] = b->offset[b->alias[i]];
     else
-      b->offset[i] = !needed[i] || gs_buffers_shares(step) ? -1 : take(&p, rounded(&step->type));
+      b->offset[i] = needed[i] && is_in_arena(step, b, i) ? take(&p, rounded(&step->type)) : -1;
     for (int k = ends[i]; k < ends[i + 1]; k++)
       if (b->offset[ending[k]] >= 0)
         give(&p, b->offset[ending[k]], rounded(&program->steps[ending[k]].type));
@@ -146,4 +205,5 @@ void gs_buffers_free(struct gs_buffers *b)
 {
   free(b->offset);
   free(b->alias);
+  free(b->output);
 }

@@ -6,12 +6,17 @@
 
 struct gs_buffers {
   int64_t size;                        /* bytes of one device's arena, a multiple of 64 */
-  int64_t *offset;                     /* by step; -1: not in the arena (see shares) */
+  int64_t *offset;                     /* by step; -1: not in the arena, but part of a whole tensor */
   int *alias;                          /* by step: the step whose buffer it uses; itself if its own */
+  int *output;                         /* by step: the output whose tensor its buffer is; -1: none */
 };
 
-/* Steps whose value every device has whole, so that all may read one copy. */
-bool gs_buffers_shares(const struct gs_step *step);
+/* Inputs, parameters and constants. */
+bool gs_buffers_is_data(const struct gs_step *step);
+
+/* Where the part of the device at POSITION begins in the whole tensor, in bytes; only for steps whose
+ * parts each lie there in one piece, without padding. */
+int64_t gs_buffers_begin(const struct gs_step *step, int64_t position);
 
 /* Plan buffers by live range, for steps that are NEEDED; what a step reads is said by its kernel if
  * there is one in KERNELS.  False: out of memory. */
