@@ -65,28 +65,6 @@ static int pop(struct state *s, int level)
   return id;
 }
 
-/* The axes of DIM of sharding SH that fall on factor K of its rule. */
-static void factor_axes(const struct gs_rule *rule, const struct gs_dim_rule *dim,
-                        const struct gs_dim_sharding *sh, int k, struct gs_axis_list *axes)
-{
-  int at = 0;
-  int64_t offset = 1;
-  axes->count = 0;
-  if (dim->count == 1) {
-    gs_axis_list_set(axes, sh->axes, sh->naxes);
-    return;
-  }
-  for (int i = 0; i <= k; i++) {
-    axes->count = 0;
-    int64_t left = gs_axes_take(sh->axes, sh->naxes, &at, &offset,
-                                rule->factors[dim->factors[i]].size, axes);
-    if (i < k && left != 1) {
-      axes->count = 0;
-      return;
-    }
-  }
-}
-
 static void record_conflict(struct state *s, int node, const struct proposal *win,
                             const struct proposal *lose)
 {
@@ -161,7 +139,7 @@ static void propose(struct state *s, const struct gs_rule *rule, const struct gs
     for (int k = 0; k < value->dims[i].count; k++)
       if (value->dims[i].factors[k] == factor && sh->dims[i].naxes > 0) {
         const struct gs_node *node = s->slice->graph->nodes[id];
-        factor_axes(rule, &value->dims[i], &sh->dims[i], k, &p->axes);
+        gs_rule_factor_axes(rule, &value->dims[i], &sh->dims[i], k, &p->axes);
         p->node = id;
         p->dim = i;
         p->annotated = s->out->reasons[id][i].kind == GS_REASON_ANNOTATED;

@@ -9,6 +9,7 @@
 
 #include "partition/axes.h"
 #include "partition/builder.h"
+#include "partition/print_parts.h"
 
 /* A layout of a value that some step holds. */
 struct held {
@@ -118,13 +119,15 @@ static const char *move_reason(struct emitter *e, const struct gs_node *node,
                                const struct gs_node *user)
 {
   struct gs_text text = { .arena = e->b.arena };
-  const char *name = node->name != NULL ? node->name : gs_op_info(node->op)->name;
+  const char *name = gs_node_title(node);
+  if (name == NULL)
+    name = gs_op_info(node->op)->name;
   if (user != NULL)
     gs_text_printf(&text, "%s needs %s as ", gs_op_info(user->op)->name, name);
   else
     gs_text_printf(&text, "%s is wanted as ", name);
   gs_sharding_print(&text, to);
-  gs_text_printf(&text, ", %s as ", from->npartial > 0 ? "it comes" : "and is there");
+  gs_text_printf(&text, ", it %s as ", user == NULL || from->npartial > 0 ? "comes" : "is there");
   gs_sharding_print(&text, from);
   return gs_text_string(&text);
 }

@@ -36,6 +36,12 @@ struct gs_axis {
   int64_t pre, size;
 };
 
+/* A/B rounded up, for A >= 0 and B > 0. */
+static inline int64_t gs_ceil_div(int64_t a, int64_t b)
+{
+  return a / b + (a % b != 0);
+}
+
 /* A mesh in ARENA, names copied.  Reports at AT and returns NULL: duplicate or bad names, sizes
  * below 1, too many axes or devices, an order that is no permutation.  ORDER may be NULL. */
 struct gs_mesh *gs_mesh_new(struct gs_arena *arena, struct gs_diagnostics *d, struct gs_span at,

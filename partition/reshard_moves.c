@@ -36,11 +36,6 @@ static int64_t parts_of(const struct gs_layout_problem *p, const struct gs_layou
   return parts;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-  return a / b + (a % b != 0);
-}
-
 static bool to_layout(const struct gs_layout_problem *p, const struct gs_sharding *s,
                       struct gs_layout *l)
 {
@@ -135,7 +130,7 @@ const struct gs_sharding *gs_layout_sharding(const struct gs_layout_problem *p,
     dims[i].naxes = l->count[i];
     for (int k = 0; k < l->count[i]; k++, at++)
       axes[at] = p->atoms.items[l->atoms[at]];
-    if (l->block[i] != ceil_div(p->type.dims[i], parts))
+    if (l->block[i] != gs_ceil_div(p->type.dims[i], parts))
       dims[i].block = l->block[i];
   }
   for (int k = 0; k < p->atoms.count; k++)
@@ -187,7 +182,7 @@ static bool append_atoms(const struct moves *m, struct gs_layout *l, int dim,
   memmove(l->atoms + at + move->natoms, l->atoms + at, (size_t)(total - at) * sizeof l->atoms[0]);
   memcpy(l->atoms + at, move->atoms, (size_t)move->natoms * sizeof l->atoms[0]);
   l->count[dim] = (unsigned char)(l->count[dim] + move->natoms);
-  l->block[dim] = ceil_div(l->block[dim], size);
+  l->block[dim] = gs_ceil_div(l->block[dim], size);
   return true;
 }
 
@@ -389,14 +384,14 @@ static void rebalances(const struct moves *m)
         || (size % parts == 0 && m->from->block[i] == size / parts
             && m->p->goal.block[i] * parts_of(m->p, &m->p->goal, i) == size))
       continue;
-    rebalance(m, i, ceil_div(size, parts));
+    rebalance(m, i, gs_ceil_div(size, parts));
     int64_t goal_parts = parts_of(m->p, &m->p->goal, i);
     if (goal_parts % parts == 0)
       rebalance(m, i, m->p->goal.block[i] * (goal_parts / parts));
     for (int a = 0; a < m->p->atoms.count; a++) {
       int64_t n = m->p->atoms.items[a].size;
       if (!(m->used >> a & 1))
-        rebalance(m, i, ceil_div(ceil_div(size, parts), n) * n);
+        rebalance(m, i, gs_ceil_div(gs_ceil_div(size, parts), n) * n);
     }
   }
 }

@@ -259,6 +259,25 @@ const struct gs_rule *gs_rule_of(struct gs_arena *arena, const struct gs_node *n
   return finish(&d);
 }
 
+void gs_rule_factor_axes(const struct gs_rule *rule, const struct gs_dim_rule *dim,
+                         const struct gs_dim_sharding *sharding, int k, struct gs_axis_list *axes)
+{
+  int at = 0;
+  int64_t offset = 1, left = 1;
+  axes->count = 0;
+  if (dim->count == 1) {
+    gs_axis_list_set(axes, sharding->axes, sharding->naxes);
+    return;
+  }
+  for (int i = 0; i <= k && left == 1; i++) {
+    axes->count = 0;
+    left = gs_axes_take(sharding->axes, sharding->naxes, &at, &offset,
+                        rule->factors[dim->factors[i]].size, axes);
+    if (i < k && left != 1)
+      axes->count = 0;
+  }
+}
+
 static int pieces_of_concat(const struct gs_node *node, int dim, struct gs_exchange_piece *pieces)
 {
   int64_t at = 0;

@@ -8,6 +8,8 @@
 #define GS_PARTITION_RULE_H
 
 #include "lang/graph.h"
+#include "partition/axes.h"
+#include "partition/sharding.h"
 
 enum { GS_MAX_FACTORS = 40 };
 
@@ -48,6 +50,12 @@ struct gs_rule {
 
 /* The rule of NODE, in ARENA; NULL when out of memory. */
 const struct gs_rule *gs_rule_of(struct gs_arena *arena, const struct gs_node *node);
+
+/* The axes of SHARDING, that of a dim which RULE says is DIM, that fall on its factor number K: from the
+ * major factor on each takes axes whose product divides its size; what does not fit ends the walk.
+ * A single factor takes them all, divisible or not. */
+void gs_rule_factor_axes(const struct gs_rule *rule, const struct gs_dim_rule *dim,
+                         const struct gs_dim_sharding *sharding, int k, struct gs_axis_list *axes);
 
 /* The one dim along which window operator NODE moves elements; -1 when there are none or several, or
  * NODE is no window operator. */

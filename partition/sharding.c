@@ -197,7 +197,7 @@ int64_t gs_sharding_block(const struct gs_sharding *s, int i, int64_t size)
   if (s->dims[i].block != 0)
     return s->dims[i].block;
   int64_t parts = gs_sharding_parts(s, i);
-  return size / parts + (size % parts != 0);
+  return gs_ceil_div(size, parts);
 }
 
 struct gs_type gs_sharding_local(const struct gs_sharding *s, const struct gs_type *type)

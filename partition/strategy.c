@@ -37,24 +37,6 @@ struct assignment {
   struct gs_axis_list flat_axes;
 };
 
-static void axes_on_factor(const struct gs_rule *rule, const struct gs_dim_rule *dim,
-                           const struct gs_dim_sharding *sh, int k, struct gs_axis_list *axes)
-{
-  int at = 0;
-  int64_t offset = 1, left = 1;
-  axes->count = 0;
-  if (dim->count == 1) {
-    gs_axis_list_set(axes, sh->axes, sh->naxes);
-    return;
-  }
-  for (int i = 0; i <= k && left == 1; i++) {
-    axes->count = 0;
-    left = gs_axes_take(sh->axes, sh->naxes, &at, &offset, rule->factors[dim->factors[i]].size, axes);
-    if (i < k && left != 1)
-      axes->count = 0;
-  }
-}
-
 static void add_source(struct search *s, const struct gs_value_rule *value,
                        const struct gs_sharding *sharding)
 {
@@ -108,7 +90,7 @@ static void collect_places(struct search *s)
     struct gs_axis_list axes;
     for (int i = 0; i < value->rank; i++)
       for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++) {
-        axes_on_factor(rule, &value->dims[i], &sh->dims[i], j, &axes);
+        gs_rule_factor_axes(rule, &value->dims[i], &sh->dims[i], j, &axes);
         int n = gs_atoms_of(&s->atoms, axes.items, axes.count, numbers);
         bool opaque = rule->factors[value->dims[i].factors[j]].kind == GS_FACTOR_OPAQUE;
         for (int t = 0; t < n && !opaque; t++)
@@ -132,7 +114,7 @@ static int position_in(const struct search *s, int k, int f, int a)
   for (int i = 0; i < value->rank; i++)
     for (int j = 0; j < value->dims[i].count; j++)
       if (value->dims[i].factors[j] == f && s->sources[k].sharding->dims[i].naxes > 0) {
-        axes_on_factor(s->r->rule, &value->dims[i], &s->sources[k].sharding->dims[i], j, &axes);
+        gs_rule_factor_axes(s->r->rule, &value->dims[i], &s->sources[k].sharding->dims[i], j, &axes);
         int n = gs_atoms_of(&s->atoms, axes.items, axes.count, numbers);
         for (int t = 0; t < n; t++)
           if (numbers[t] == a)
@@ -207,7 +189,7 @@ static void flat_blocks(const struct gs_node *node, const struct gs_flat_group *
   int64_t inner_out = product(node->type.dims, g->to + 1, g->to_end);
   int64_t total = inner_in * node->args[0]->type.dims[g->from];
   int64_t step = least_common_multiple(inner_in, inner_out);
-  int64_t run = (total / parts + (total % parts != 0) + step - 1) / step * step;
+  int64_t run = gs_ceil_div(gs_ceil_div(total, parts), step) * step;
   *in = run / inner_in;
   *out = run / inner_out;
 }
@@ -243,7 +225,7 @@ static const struct gs_sharding *value_sharding(const struct search *s, const st
     int64_t block = arg < 0 ? out : in;
     dims[first].naxes = as->flat_axes.count;
     dims[first].axes = as->flat_axes.items;
-    dims[first].block = block == size / parts + (size % parts != 0) ? 0 : block;
+    dims[first].block = block == gs_ceil_div(size, parts) ? 0 : block;
   }
   for (int f = 0; arg < 0 && f < rule->nfactors; f++)
     if (rule->factors[f].kind == GS_FACTOR_REDUCE && as->factor[f].count > 0) {
@@ -261,7 +243,7 @@ double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const
   enum { FEW = 16 };
   struct gs_exchange_piece pieces[FEW];
   int64_t blocks[FEW];
-  int64_t size = node->type.dims[dim], out = size / parts + (size % parts != 0);
+  int64_t size = node->type.dims[dim], out = gs_ceil_div(size, parts);
   if (node->op == GS_OP_PAD && node->args[1]->op != GS_OP_CONSTANT)
     return -1;
   if (gs_rule_piece_room(node) > FEW) {
@@ -271,7 +253,7 @@ double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const
   int n = gs_rule_pieces(node, dim, pieces);
   for (int a = 0; a < node->nargs; a++) {
     int64_t from = node->args[a]->type.rank > dim ? node->args[a]->type.dims[dim] : 0;
-    blocks[a] = from / parts + (from % parts != 0);
+    blocks[a] = gs_ceil_div(from, parts);
   }
   double elements = gs_exchange_elements(parts, out, 0, out, n, pieces, blocks);
   return out == 0 ? 0 : elements * (double)gs_type_bytes(local) / (double)out;
@@ -286,7 +268,7 @@ static double work_inside(const struct search *s, const struct assignment *as,
   double points = 1, bytes = 0;
   for (int f = 0; f < rule->nfactors; f++) {
     int64_t parts = gs_axis_list_size(&as->factor[f]), size = rule->factors[f].size;
-    points *= (double)(size / parts + (size % parts != 0));
+    points *= (double)gs_ceil_div(size, parts);
     if (parts > 1 && rule->factors[f].kind == GS_FACTOR_INDEX)
       bytes += (double)(parts - 1) * (double)gs_type_elements(&local)
                * (double)(4 + gs_dtype_size(node->args[0]->type.dtype));
@@ -454,7 +436,7 @@ static void assign_as_source(struct search *s, int k, struct assignment *as)
   for (int i = 0; i < value->rank; i++)
     for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++)
       if (s->r->rule->factors[value->dims[i].factors[j]].kind != GS_FACTOR_OPAQUE)
-        axes_on_factor(s->r->rule, &value->dims[i], &sh->dims[i], j,
+        gs_rule_factor_axes(s->r->rule, &value->dims[i], &sh->dims[i], j,
                        &as->factor[value->dims[i].factors[j]]);
 }
 
