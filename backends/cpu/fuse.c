@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/copy.h"
+
 /* An operand that has been met and not looked at. */
 struct use {
   int step;
@@ -480,6 +482,8 @@ bool gs_cpu_fuse(const struct gs_program *program, struct gs_scratch *scratch,
       grow(&g, i);
       kernels[i] = gs_fused_kernel_new(program, group, scratch);
       ok = kernels[i] != NULL;
+    } else if (kernels[i] == NULL) {
+      kernels[i] = gs_cpu_copy_new(program, i);
     }
     need_operands(program, i, kernels[i], needed);
   }

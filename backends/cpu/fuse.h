@@ -47,7 +47,7 @@ struct gs_scratch {
   char *memory;                        /* of all; to be freed after the kernels */
 };
 
-/* Find groups and make their kernels, by root.  NEEDED says of each step whether anything still asks
+/* Find groups and make their kernels, by root, and kernels for the copies that remain.  NEEDED says of each step whether anything still asks
  * for its result in memory.  Kernels that exist stay.  False: out of memory. */
 bool gs_cpu_fuse(const struct gs_program *program, struct gs_scratch *scratch,
                  struct gs_cpu_kernel **kernels, bool *needed);

@@ -192,8 +192,8 @@ static inline float log_float(float x)
 /* log(1 + x) in double for x > -1 that is a float or not much smaller than one. */
 static inline double log1p_fast(double x)
 {
-  double series = x * FMAD(x, FMAD(x, FMAD(x, -0.25, 1.0 / 3), -0.5), 1.0);
-  return (x < 0 ? -x : x) < 0x1p-10 ? series : log_fast(1.0 + x);
+  double series = x * FMAD(x, FMAD(x, FMAD(x, -0.25, 1.0 / 3), -0.5), 1.0), far = log_fast(1.0 + x);
+  return (x < 0 ? -x : x) < 0x1p-10 ? series : far;
 }
 
 static inline float log1p_float(float x)
@@ -207,8 +207,8 @@ static inline float expm1_float(float x)
 {
   double d = (double)(x > 89.0f ? 89.0f : x);
   d = d < -104.0 ? -104.0 : d;
-  double series = d * FMAD(d, FMAD(d, FMAD(d, 1.0 / 24, 1.0 / 6), 0.5), 1.0);
-  return (float)((d < 0 ? -d : d) < 0x1p-10 ? series : exp_fast(d) - 1.0);
+  double series = d * FMAD(d, FMAD(d, FMAD(d, 1.0 / 24, 1.0 / 6), 0.5), 1.0), far = exp_fast(d) - 1.0;
+  return (float)((d < 0 ? -d : d) < 0x1p-10 ? series : far);
 }
 
 static inline float softplus_float(float x)
