@@ -89,6 +89,7 @@ check_LTLIBRARIES += %D%/unit/libunit.la
   %D%/unit/tree_text.h
 check_PROGRAMS += \
   %D%/unit/check_contraction.tap \
+  %D%/unit/check_cpu.tap \
   %D%/unit/check_device.tap \
   %D%/unit/check_einsum.tap \
   %D%/unit/check_eval.tap \
@@ -107,6 +108,7 @@ check_PROGRAMS += \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
 %C%_unit_check_contraction_tap_SOURCES = %D%/unit/check_contraction.c
+%C%_unit_check_cpu_tap_SOURCES = %D%/unit/check_cpu.c
 %C%_unit_check_device_tap_SOURCES = %D%/unit/check_device.c
 %C%_unit_check_einsum_tap_SOURCES = %D%/unit/check_einsum.c
 %C%_unit_check_eval_tap_SOURCES = %D%/unit/check_eval.c

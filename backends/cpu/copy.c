@@ -78,18 +78,24 @@ static void copy_row(const char *from, int64_t from_step, char *to, int64_t to_s
   }
 }
 
-/* The last two dims, whose strides cross: by squares that fit the cache. */
+/* The last two dims, whose strides cross: by squares that are read and written a cache line at a
+ * time, with a buffer between, so that it does not matter which addresses the cache cannot keep
+ * together. */
 static void copy_squares(const struct gs_box *box, int64_t element, const char *from, char *to)
 {
-  enum { SIDE = 16 };
+  enum { LINE = 64 };
+  _Alignas(LINE) char lines[LINE * LINE];
   int a = box->ndims - 2, b = box->ndims - 1;
-  for (int64_t i = 0; i < box->size[a]; i += SIDE) {
-    int64_t rows = box->size[a] - i < SIDE ? box->size[a] - i : SIDE;
-    for (int64_t j = 0; j < box->size[b]; j += SIDE) {
-      int64_t columns = box->size[b] - j < SIDE ? box->size[b] - j : SIDE;
+  int64_t side = LINE / element;
+  for (int64_t i = 0; i < box->size[a]; i += side) {
+    int64_t rows = box->size[a] - i < side ? box->size[a] - i : side;
+    for (int64_t j = 0; j < box->size[b]; j += side) {
+      int64_t columns = box->size[b] - j < side ? box->size[b] - j : side;
+      for (int64_t c = 0; c < columns; c++)
+        memcpy(lines + c * LINE, from + i * element + (j + c) * box->from[b], (size_t)(rows * element));
       for (int64_t r = 0; r < rows; r++)
-        copy_row(from + (i + r) * box->from[a] + j * box->from[b], box->from[b],
-                 to + (i + r) * box->to[a] + j * box->to[b], box->to[b], columns, element);
+        copy_row(lines + r * element, LINE, to + (i + r) * box->to[a] + j * box->to[b], box->to[b],
+                 columns, element);
     }
   }
 }
