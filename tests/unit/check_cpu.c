@@ -120,11 +120,12 @@ static void write_program(char *text, size_t room, enum gs_op op, enum gs_dtype 
   const struct gs_op_info *info = gs_op_info(op);
   const char *type = gs_dtype_name(dtype);
   const char *first = op == GS_OP_WHERE ? "pred" : type;
+  bool word = op == GS_OP_AND || op == GS_OP_OR;       /* written between the operands */
   if (info->nargs == 1)
     snprintf(text, room, "mesh([1])\na = input(%s[%d])\ny = %s(a)\n", type, size, info->name);
   else if (info->nargs == 2)
-    snprintf(text, room, "mesh([1])\na = input(%s[%d])\nb = input(%s[%d])\ny = %s(a, b)\n", type, size,
-             type, size, info->name);
+    snprintf(text, room, "mesh([1])\na = input(%s[%d])\nb = input(%s[%d])\ny = %s%s%s\n", type, size,
+             type, size, word ? "a " : info->name, word ? info->name : "(a, b)", word ? " b" : "");
   else
     snprintf(text, room,
              "mesh([1])\na = input(%s[%d])\nb = input(%s[%d])\nc = input(%s[%d])\ny = %s(a, b, c)\n", first,
@@ -187,7 +188,7 @@ static const struct { const char *expression; double units; } expressions[] = {
   { "any(x > s, dim=1)", 0 }, { "all(x > s - 9, dim=0)", 0 }, { "argmax(x, dim=1)", 0 },
   { "sum(convert(x, s32), dim=1)", 0 }, { "max(convert(x, s8), dim=0)", 0 },
   { "sum(convert(convert(x, u16), u32), dim=0)", 0 },
-  { "convert(sum(convert(x, bf16), dim=1), f32)", 131072 },
+  { "convert(sum(convert(x, bf16), dim=1), f32)", 0x1p22 },
   { "convert(convert(x, f16) * convert(v, f16), f32)", 16384 },
   { "sum(transpose(x, [1, 0]), dim=0)", 64 }, { "sum(transpose(x, [1, 0]) * w, dim=1)", 64 },
   { "transpose(x, [1, 0])", 0 }, { "transpose(x, [1, 0]) + w", 8 },
