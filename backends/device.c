@@ -350,6 +350,15 @@ void gs_device_run(const struct gs_device_call *c)
   }
 }
 
+void gs_device_place(const struct gs_step *step, int64_t position, int64_t *begin, int64_t *size)
+{
+  for (int i = 0; i < step->global.rank; i++) {
+    int64_t end;
+    gs_sharding_range(step->sharding, i, step->global.dims[i], position, &begin[i], &end);
+    size[i] = step->global.dims[i];
+  }
+}
+
 /* Copy the box that the device's part covers between WHOLE and LOCAL. */
 static void copy_part(const struct gs_step *step, int64_t position, char *whole, char *local,
                       bool cut)

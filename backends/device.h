@@ -40,6 +40,9 @@ bool gs_device_is_shared(const struct gs_step *step);
 /* The part of STEP's result that the device at POSITION computes. */
 void gs_device_run(const struct gs_device_call *call);
 
+/* Where the device's part of STEP's value lies in the whole: BEGIN and SIZE have an entry per dim. */
+void gs_device_place(const struct gs_step *step, int64_t position, int64_t *begin, int64_t *size);
+
 /* Copy the device's part of WHOLE, a tensor of STEP's global type, to LOCAL; and back. */
 void gs_device_cut(const struct gs_step *step, int64_t position, const void *whole, void *local);
 void gs_device_paste(const struct gs_step *step, int64_t position, const void *local, void *whole);

@@ -341,7 +341,7 @@ const struct gs_builtin gs_builtins_math[] = {
   { name, PARAMETERS_##nargs, function_elementwise, GS_OP_##id, GS_TOPIC_ELEMENTWISE, usage, help },
 #define ROW_REDUCTION(id, name, nargs, usage, help) \
   { name, "x dim? keep?", function_reduce, GS_OP_##id, GS_TOPIC_REDUCTIONS, usage, help },
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   ROW_##group(id, name, nargs, usage, help)
 const struct gs_builtin gs_builtins_operator[] = {
 #include "lang/ops.def"

@@ -10,7 +10,7 @@
 #include "lang/infer.h"
 
 static gs_infer_function *const infer_functions[GS_OP_COUNT] = {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_infer_##infer,
 #include "lang/ops.def"
 #undef GS_OP

@@ -9,7 +9,7 @@
 
 #include "lang/graph.h"
 
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   gs_infer_function gs_infer_##infer;
 #include "lang/ops.def"
 #undef GS_OP

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct gs_op_info table[] = {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = { name, GS_GROUP_##group, nargs, GS_LINEAR_##linear, flops, usage, help },
 #include "lang/ops.def"
 #undef GS_OP

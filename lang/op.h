@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum gs_op {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) GS_OP_##id,
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) GS_OP_##id,
 #include "lang/ops.def"
 #undef GS_OP
   GS_OP_COUNT

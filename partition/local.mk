@@ -11,7 +11,12 @@ libgspmd_la_SOURCES += \
   %D%/complete.h \
   %D%/emit.c \
   %D%/emit.h \
+  %D%/emit_index.c \
+  %D%/emit_steps.c \
+  %D%/emit_window.c \
   %D%/exchange.c \
+  %D%/form.c \
+  %D%/form.h \
   %D%/join.c \
   %D%/join.h \
   %D%/json.c \

@@ -81,7 +81,7 @@ static void gs_rule_reduce(struct draft *d)
   int to = 0;
   for (int i = 0; i < from->rank; i++) {
     bool reduced = node->attrs->reduce.dims >> i & 1;
-    int f = add_factor(d, !reduced ? GS_FACTOR_PASS : index ? GS_FACTOR_INDEX : GS_FACTOR_REDUCE,
+    int f = add_factor(d, !reduced ? GS_FACTOR_PASS : index ? GS_FACTOR_SPECIAL : GS_FACTOR_REDUCE,
                        from->dims[i], 1);
     if (reduced)
       d->factors[f].reduce = node->op;
@@ -242,7 +242,7 @@ static const struct gs_rule *finish(struct draft *d)
 }
 
 static rule_function *const rule_table[] = {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_rule_##rule,
 #include "lang/ops.def"
 #undef GS_OP

@@ -16,7 +16,7 @@ enum { GS_MAX_FACTORS = 40 };
 enum gs_factor_kind {
   GS_FACTOR_PASS,                      /* each device computes its part */
   GS_FACTOR_REDUCE,                    /* partial results, reduced over the devices */
-  GS_FACTOR_INDEX,                     /* argmax: (value, index) pairs reduced over the devices */
+  GS_FACTOR_SPECIAL,                   /* the operator's own distributed form, see form.h */
   GS_FACTOR_WINDOW,                    /* result positions are moved operand positions */
   GS_FACTOR_OPAQUE                     /* the rest of a reshaped dim: cannot be cut */
 };

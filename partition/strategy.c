@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "partition/axes.h"
-#include "partition/program.h"
+#include "partition/form.h"
 
 enum { NONE = -1, PARTIAL = -2, MAX_ATOMS = 10, MAX_SOURCES = 40 };
 
@@ -92,8 +91,7 @@ static void collect_places(struct search *s)
       for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++) {
         gs_rule_factor_axes(rule, &value->dims[i], &sh->dims[i], j, &axes);
         int n = gs_atoms_of(&s->atoms, axes.items, axes.count, numbers);
-        bool opaque = rule->factors[value->dims[i].factors[j]].kind == GS_FACTOR_OPAQUE;
-        for (int t = 0; t < n && !opaque; t++)
+        for (int t = 0; t < n; t++)
           s->places[numbers[t]] |= 1ull << value->dims[i].factors[j];
       }
     if (value == &rule->result || sh->npartial == 0 || !passes_partial(s->r->node, sh->partial_kind))
@@ -103,6 +101,32 @@ static void collect_places(struct search *s)
       s->partial[numbers[t]] = true;
     s->partial_kind = sh->partial_kind;
   }
+}
+
+static uint64_t opaque_factors(const struct gs_rule *rule)
+{
+  uint64_t set = 0;
+  for (int f = 0; f < rule->nfactors; f++)
+    if (rule->factors[f].kind == GS_FACTOR_OPAQUE)
+      set |= 1ull << f;
+  return set;
+}
+
+/* An axis on a factor that cannot simply be cut may instead cut any factor that can: then the value
+ * comes and goes by all-to-all. */
+static void add_other_places(struct search *s)
+{
+  const struct gs_rule *rule = s->r->rule;
+  uint64_t special = 0, passing = 0;
+  for (int f = 0; f < rule->nfactors; f++)
+    if (rule->factors[f].kind == GS_FACTOR_PASS)
+      passing |= 1ull << f;
+    else if (rule->factors[f].kind != GS_FACTOR_REDUCE)
+      special |= 1ull << f;
+  for (int a = 0; a < s->atoms.count; a++)
+    for (int f = 0; f < rule->nfactors && (s->places[a] & special) != 0; f++)
+      if ((passing >> f & 1) && rule->factors[f].size % s->atoms.items[a].size == 0)
+        s->places[a] |= 1ull << f;
 }
 
 /* Where atom A stands among the axes of factor F in source K, or -1. */
@@ -238,54 +262,17 @@ static const struct gs_sharding *value_sharding(const struct search *s, const st
   return gs_sharding_make(s->r->table, s->r->mesh, value->rank, dims, sum.items, sum.count, kind);
 }
 
-double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const struct gs_type *local)
-{
-  enum { FEW = 16 };
-  struct gs_exchange_piece pieces[FEW];
-  int64_t blocks[FEW];
-  int64_t size = node->type.dims[dim], out = gs_ceil_div(size, parts);
-  if (node->op == GS_OP_PAD && node->args[1]->op != GS_OP_CONSTANT)
-    return -1;
-  if (gs_rule_piece_room(node) > FEW) {
-    /* Long concatenations: the pieces between the ends move about one block each. */
-    return (double)(out * 2) * (double)gs_type_bytes(local) / (double)(out > 0 ? out : 1);
-  }
-  int n = gs_rule_pieces(node, dim, pieces);
-  for (int a = 0; a < node->nargs; a++) {
-    int64_t from = node->args[a]->type.rank > dim ? node->args[a]->type.dims[dim] : 0;
-    blocks[a] = gs_ceil_div(from, parts);
-  }
-  double elements = gs_exchange_elements(parts, out, 0, out, n, pieces, blocks);
-  return out == 0 ? 0 : elements * (double)gs_type_bytes(local) / (double)out;
-}
-
+/* Bytes sent inside and FLOPs / 1000; negative when the operator cannot run like this. */
 static double work_inside(const struct search *s, const struct assignment *as,
-                          const struct gs_sharding *produced)
+                          const struct gs_sharding *produced, const struct gs_sharding *const *required)
 {
   const struct gs_rule *rule = s->r->rule;
-  const struct gs_node *node = s->r->node;
-  struct gs_type local = gs_sharding_local(produced, &node->type);
-  double points = 1, bytes = 0;
-  for (int f = 0; f < rule->nfactors; f++) {
-    int64_t parts = gs_axis_list_size(&as->factor[f]), size = rule->factors[f].size;
-    points *= (double)gs_ceil_div(size, parts);
-    if (parts > 1 && rule->factors[f].kind == GS_FACTOR_INDEX)
-      bytes += (double)(parts - 1) * (double)gs_type_elements(&local)
-               * (double)(4 + gs_dtype_size(node->args[0]->type.dtype));
-  }
-  for (int i = 0; i < rule->result.rank; i++) {
-    const struct gs_dim_rule *dim = &rule->result.dims[i];
-    if (dim->count != 1 || rule->factors[dim->factors[0]].kind != GS_FACTOR_WINDOW)
-      continue;
-    int64_t parts = gs_axis_list_size(&as->factor[dim->factors[0]]);
-    if (parts == 1 || (as->masked >> i & 1))
-      continue;
-    double sent = gs_window_bytes(node, i, parts, &local);
-    if (sent < 0)
-      return -1;
-    bytes += sent;
-  }
-  return bytes + points * gs_op_info(node->op)->flops / 1000;
+  double points = 1;
+  for (int f = 0; f < rule->nfactors; f++)
+    points *= (double)gs_ceil_div(rule->factors[f].size, gs_axis_list_size(&as->factor[f]));
+  struct gs_form_query query = { s->r->node, rule, as->factor, as->masked, produced, required };
+  double bytes = gs_form_of(s->r->node->op)->bytes(&query);
+  return bytes < 0 ? bytes : bytes + points * gs_op_info(s->r->node->op)->flops / 1000;
 }
 
 static void add_strategy(struct search *s, const struct assignment *as)
@@ -312,7 +299,7 @@ static void add_strategy(struct search *s, const struct assignment *as)
     if (kept[a] == NULL)
       return;
   }
-  double cost = work_inside(s, as, produced);
+  double cost = work_inside(s, as, produced, kept);
   if (cost < 0)
     return;
   for (int i = 0; i < s->count; i++)
@@ -489,6 +476,9 @@ int gs_strategies(const struct gs_strategy_request *r, struct gs_strategy *strat
   if (collect_atoms(&s)) {
     double combinations = 1;
     collect_places(&s);
+    add_other_places(&s);
+    for (int a = 0; a < s.atoms.count; a++)
+      s.places[a] &= ~opaque_factors(r->rule);
     for (int a = 0; a < s.atoms.count; a++)
       combinations *= 1 + __builtin_popcountll(s.places[a]) + s.partial[a];
     if (combinations <= GS_MAX_STRATEGIES)

@@ -34,9 +34,4 @@ enum { GS_MAX_STRATEGIES = 160 };
 /* Write the distinct strategies to STRATEGIES; their count, -1 when out of memory. */
 int gs_strategies(const struct gs_strategy_request *request, struct gs_strategy *strategies);
 
-/* Bytes a device sends when dim DIM of window operator NODE is exchanged along PARTS parts and the
- * result otherwise has the local shape LOCAL; negative when it cannot be (a padding value that is
- * not a constant). */
-double gs_window_bytes(const struct gs_node *node, int dim, int64_t parts, const struct gs_type *local);
-
 #endif

@@ -11,7 +11,7 @@
 #define gs_reference_leaf NULL
 #define gs_reference_device NULL
 static gs_reference_function *const function_table[] = {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) \
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_reference_##eval,
 #include "lang/ops.def"
 #undef GS_OP
@@ -55,7 +55,7 @@ static struct gs_tensor *operator_value(const struct evaluation *e, const struct
       args[a] = e->values[node->args[a]->id]->data;
     }
     struct gs_kernel_call call = { node->op, node->attrs, node->nargs, types,
-                                   args,     &node->type, t->data };
+                                   args,     &node->type, t->data, NULL };
     gs_reference_find(node->op)(&call);
   } else {
     gs_tensor_unref(t);

@@ -8,7 +8,12 @@
 
 #include "backends/backend.h"
 
-/* One operator on whole host tensors (or on local parts: the same thing). */
+/* Where a local part lies in the whole tensor: for each dim its first position, and the whole's size.
+ * What of the local dim reaches past the whole is padding. */
+struct gs_place { int64_t begin[GS_MAX_RANK], size[GS_MAX_RANK]; };
+
+/* One operator on whole host tensors, or on a device's local parts: the same thing but for operators
+ * whose elements depend on their global position (gather, scatter, random). */
 struct gs_kernel_call {
   enum gs_op op;
   const union gs_attrs *attrs;
@@ -17,6 +22,7 @@ struct gs_kernel_call {
   const void *const *args;             /* data, row-major */
   const struct gs_type *type;          /* of the result */
   void *result;                        /* room for it */
+  const struct gs_place *place;        /* of operand 0, of a leaf its own; NULL: the whole is here */
 };
 /* Does not fail: types were checked when the graph was built. */
 typedef void gs_reference_function(const struct gs_kernel_call *call);

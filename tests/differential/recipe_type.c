@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const enum recipe_class classes[] = {
-#define GS_OP(id, name, group, nargs, infer, rule, eval, linear, flops, usage, help) CLASS_##infer,
+#define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) CLASS_##infer,
 #include "lang/ops.def"
 #undef GS_OP
 };

@@ -1,0 +1,185 @@
+/* partition/emit_window.c - operators that move elements along dims: slice, pad, concat, reverse, roll and
+ * chains of them, as exchanges of intervals [PARTITIONING.md 6]. */
+#include <config.h>
+
+#include "partition/form.h"
+
+#include <string.h>
+
+/* Bytes a device sends when dim DIM is exchanged along PARTS parts and the result otherwise has the
+ * local shape LOCAL; negative when it cannot be (a padding value that is not a constant). */
+static double dim_bytes(const struct gs_node *node, int dim, int64_t parts, const struct gs_type *local)
+{
+  enum { FEW = 16 };
+  struct gs_exchange_piece pieces[FEW];
+  int64_t blocks[FEW];
+  int64_t size = node->type.dims[dim], out = gs_ceil_div(size, parts);
+  if (node->op == GS_OP_PAD && node->args[1]->op != GS_OP_CONSTANT)
+    return -1;
+  if (gs_rule_piece_room(node) > FEW) {
+    /* Long concatenations: the pieces between the ends move about one block each. */
+    return (double)(out * 2) * (double)gs_type_bytes(local) / (double)(out > 0 ? out : 1);
+  }
+  int n = gs_rule_pieces(node, dim, pieces);
+  for (int a = 0; a < node->nargs; a++) {
+    int64_t from = node->args[a]->type.rank > dim ? node->args[a]->type.dims[dim] : 0;
+    blocks[a] = gs_ceil_div(from, parts);
+  }
+  double elements = gs_exchange_elements(parts, out, 0, out, n, pieces, blocks);
+  return out == 0 ? 0 : elements * (double)gs_type_bytes(local) / (double)out;
+}
+
+double gs_bytes_window(const struct gs_form_query *q)
+{
+  double bytes = 0;
+  struct gs_type local = gs_sharding_local(q->produced, &q->node->type);
+  for (int i = 0; i < q->rule->result.rank; i++) {
+    const struct gs_dim_rule *dim = &q->rule->result.dims[i];
+    if (dim->count != 1 || q->rule->factors[dim->factors[0]].kind != GS_FACTOR_WINDOW)
+      continue;
+    int64_t parts = gs_axis_list_size(&q->factors[dim->factors[0]]);
+    if (parts == 1 || (q->masked >> i & 1))
+      continue;
+    double sent = dim_bytes(q->node, i, parts, &local);
+    if (sent < 0)
+      return -1;
+    bytes += sent;
+  }
+  return bytes;
+}
+
+static double pad_value(const struct gs_node *node)
+{
+  if (node->op == GS_OP_ASSEMBLE)
+    return node->attrs->device.fill;
+  if (node->op != GS_OP_PAD)
+    return 0;
+  return gs_element_get(node->args[1]->type.dtype, node->args[1]->attrs->constant.tensor->data, 0);
+}
+
+/* Dim I of a window operator by exchange (or, where the result is not cut, by what each device
+ * itself holds). */
+static int exchange_dim(struct gs_emitter *e, const struct gs_node *node, int i, const int *args, int nargs,
+                        const struct gs_sharding *produced)
+{
+  const struct gs_step first = e->b.steps[args[0]];
+  bool own = produced->dims[i].naxes == 0;
+  struct gs_type global = first.global;
+  union gs_attrs *attrs = gs_emit_attrs(e);
+  struct gs_exchange_piece *pieces = GS_NEW_ARRAY(e->b.arena, struct gs_exchange_piece,
+                                                  gs_rule_piece_room(node));
+  if (attrs == NULL || pieces == NULL) {
+    e->b.failed = true;
+    return args[0];
+  }
+  global.dims[i] = node->type.dims[i];
+  attrs->device.dim = i;
+  attrs->device.naxes = first.sharding->dims[i].naxes;
+  attrs->device.axes = first.sharding->dims[i].axes;
+  attrs->device.npieces = gs_rule_pieces(node, i, pieces);
+  attrs->device.pieces = pieces;
+  attrs->device.scale = own ? 0 : gs_sharding_block(produced, i, node->type.dims[i]);
+  attrs->device.size = node->type.dims[i];
+  attrs->device.fill = own && first.sharding->dims[i].naxes > 0 ? 0 : pad_value(node);
+  struct gs_dim_sharding dims[GS_MAX_RANK];
+  memcpy(dims, first.sharding->dims, (size_t)first.sharding->rank * sizeof dims[0]);
+  dims[i] = produced->dims[i];
+  struct gs_axis_list sums;
+  gs_axis_list_set(&sums, first.sharding->partial, first.sharding->npartial);
+  for (int k = 0; own && k < first.sharding->dims[i].naxes; k++)
+    gs_axis_list_add(&sums, first.sharding->dims[i].axes[k]);
+  const struct gs_sharding *after = gs_sharding_make(e->r->table, produced->mesh, produced->rank, dims,
+                                                     sums.items, sums.count, produced->partial_kind);
+  int made = gs_emit_add(e, own ? GS_OP_OWN_PART : GS_OP_EXCHANGE, args, nargs, attrs, &global, after, node);
+  if (!own && e->b.steps[made].reason == NULL)
+    e->b.steps[made].reason =
+        gs_arena_printf(e->b.arena, "%s moves elements along dim %d across parts",
+                        gs_op_info(node->op)->name, i);
+  return made;
+}
+
+/* ATTRS of a window operator with nothing left to do on dim I. */
+static void neutralize(enum gs_op op, union gs_attrs *attrs, int i)
+{
+  switch (op) {
+  case GS_OP_SLICE:
+    attrs->slice.start[i] = 0;
+    attrs->slice.stride[i] = 1;
+    break;
+  case GS_OP_PAD: attrs->pad.low[i] = attrs->pad.high[i] = attrs->pad.interior[i] = 0; break;
+  case GS_OP_REVERSE: attrs->reverse.dims &= ~(1u << i); break;
+  case GS_OP_ROLL: attrs->roll.shift = 0; break;
+  default: break;
+  }
+}
+
+static bool window_dim(const struct gs_rule *rule, int i)
+{
+  return rule->result.dims[i].count == 1
+         && rule->factors[rule->result.dims[i].factors[0]].kind == GS_FACTOR_WINDOW;
+}
+
+/* Some of the moved dims are cut. */
+static int emit_cut(struct gs_emitter *e, const struct gs_node *node, int *args,
+                    const struct gs_sharding *produced)
+{
+  const struct gs_rule *rule = e->r->slice->rules[node->id];
+  union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
+  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE;
+  int moved = several ? node->nargs : 1, left = 0;
+  if (attrs == NULL) {
+    e->b.failed = true;
+    return args[0];
+  }
+  for (int i = 0; i < node->type.rank; i++) {
+    if (!window_dim(rule, i))
+      continue;
+    if (e->b.steps[args[0]].sharding->dims[i].naxes == 0 && node->op != GS_OP_ASSEMBLE) {
+      left++;
+      continue;
+    }
+    args[0] = exchange_dim(e, node, i, args, moved, produced);
+    neutralize(node->op, attrs, i);
+  }
+  if (left == 0 || several)
+    return args[0];
+  return gs_emit_add(e, node->op, args, node->nargs, attrs, &node->type, produced, node);
+}
+
+/* NODE's attributes on a device: nothing is left to do along dims that stay as they are, though what
+ * says so speaks of the whole size. */
+static const union gs_attrs *local_attrs(struct gs_emitter *e, const struct gs_node *node)
+{
+  if (node->op != GS_OP_ROLL)
+    return node->attrs;
+  const struct gs_rule *rule = e->r->slice->rules[node->id];
+  if (window_dim(rule, node->attrs->roll.dim))
+    return node->attrs;
+  union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
+  if (attrs == NULL)
+    e->b.failed = true;
+  else
+    neutralize(node->op, attrs, node->attrs->roll.dim);
+  return attrs;
+}
+
+static bool cuts_window(struct gs_emitter *e, const struct gs_node *node, const int *args)
+{
+  const struct gs_rule *rule = e->r->slice->rules[node->id];
+  if (node->op == GS_OP_ASSEMBLE)
+    return true;
+  for (int i = 0; i < rule->result.rank; i++)
+    if (window_dim(rule, i) && e->b.steps[args[0]].sharding->dims[i].naxes > 0)
+      return true;
+  return false;
+}
+
+
+int gs_emit_window(struct gs_emitter *e, const struct gs_node *node, int *args,
+                   const struct gs_strategy *strategy)
+{
+  if (cuts_window(e, node, args))
+    return emit_cut(e, node, args, strategy->produced);
+  return gs_emit_add(e, node->op, args, node->nargs, local_attrs(e, node), &node->type,
+                     strategy->produced, node);
+}
