@@ -27,6 +27,8 @@ libgspmd_cpu_la_LDFLAGS = $(SANITIZE_CFLAGS)
 libgspmd_cpu_la_SOURCES = \
   %D%/combine.c \
   %D%/combine.h \
+  %D%/cpu/control.c \
+  %D%/cpu/control.h \
   %D%/cpu/copy.c \
   %D%/cpu/copy.h \
   %D%/cpu/cpu.c \

@@ -80,6 +80,56 @@ static bool reserve_node(struct gs_graph *g)
   return true;
 }
 
+bool gs_region_is_inside(const struct gs_region *regions, int region, int outer)
+{
+  while (region != outer && region != 0)
+    region = regions[region].parent;
+  return region == outer;
+}
+
+int gs_graph_open_region(struct gs_graph *g)
+{
+  int number = g->nregions > 0 ? g->nregions : 1;
+  if (number >= g->region_capacity) {
+    int capacity = g->region_capacity * 2 + 16;
+    struct gs_region *regions = GS_NEW_ARRAY(g->arena, struct gs_region, capacity);
+    if (regions == NULL)
+      return 0;
+    if (g->nregions > 0)
+      memcpy(regions, g->regions, (size_t)g->nregions * sizeof *regions);
+    g->regions = regions;
+    g->region_capacity = capacity;
+  }
+  g->regions[number] = (struct gs_region){ g->region, g->nnodes, g->nnodes };
+  g->nregions = number + 1;
+  return g->region = number;
+}
+
+void gs_graph_close_region(struct gs_graph *g)
+{
+  if (g->region == 0)
+    return;
+  g->regions[g->region].end = g->nnodes;
+  g->region = g->regions[g->region].parent;
+}
+
+/* Whether NODE may use its operands: values of its own region and of those around it, but for nodes
+ * that close a body. */
+static bool check_regions(struct gs_graph *g, const struct gs_infer *in)
+{
+  if (gs_op_info(in->op)->group == GS_GROUP_CONTROL)
+    return true;
+  for (int i = 0; i < in->nargs; i++) {
+    if (gs_region_is_inside(g->regions, g->region, in->args[i]->region))
+      continue;
+    gs_infer_error(in, "%s is a value of the body of a loop or a branch, it is not there outside",
+                   GS_OPERAND(in->args[i], i));
+    gs_hint(g->diagnostics, "let the body return it");
+    return false;
+  }
+  return true;
+}
+
 /* A node with room for its arguments behind it, in the list; NULL when out of memory. */
 static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
 {
@@ -94,7 +144,7 @@ static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
     return NULL;
   *node = (struct gs_node){
     .op = in->op, .id = g->nnodes, .nargs = in->nargs, .args = (struct gs_node **)(node + 1),
-    .type = *in->result, .attrs = attrs, .span = in->at
+    .type = *in->result, .attrs = attrs, .span = in->at, .region = g->region
   };
   if (in->nargs > 0)
     memcpy(node->args, in->args, args_size);
@@ -121,7 +171,7 @@ struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span a
                    wanted < 0 ? 1 : wanted, wanted == 1 || wanted < 0 ? "" : "s", nargs);
     return &g->poison;
   }
-  if (!infer_functions[op](&in) || !check_size(&in))
+  if (!check_regions(g, &in) || !infer_functions[op](&in) || !check_size(&in))
     return &g->poison;
   memset(result.dims + result.rank, 0, (size_t)(GS_MAX_RANK - result.rank) * sizeof result.dims[0]);
   struct gs_node *node = store_node(g, &in);

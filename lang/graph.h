@@ -26,6 +26,14 @@ struct gs_exchange_piece {
   int64_t source, step, divide;        /* first+t reads source + (t/divide)*step, if divide | t */
 };
 
+/* The body of a loop or a branch: nodes that are computed when and as often as that says.  Regions are
+ * numbered from 1, region 0 is the program itself.  Nodes of a body may use values of the regions
+ * around it; nothing outside uses a value of the body but the nodes that close it. */
+struct gs_region {
+  int parent;
+  int begin, end;                      /* ids of the nodes made while it was open, inner regions too */
+};
+
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
   struct { int index; struct gs_fill_spec fill; } input;       /* index: g->ninputs before it */
@@ -51,6 +59,11 @@ union gs_attrs {
     signed char label[2][GS_MAX_RANK], out[GS_MAX_RANK];
   } einsum;
   struct { const struct gs_sharding *annotation; struct gs_span span; } shard;
+  struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
+  struct {                             /* LOOP, COND, and what closes their bodies */
+    int regions[2];                    /* the body; the branches for true and for false */
+    int64_t trips;                     /* of a loop; -1: as long as its last operand holds */
+  } control;
   struct {                             /* collectives, device operators: partition/program.h */
     int dim, split_dim;
     int naxes; const struct gs_axis *axes;
@@ -66,6 +79,7 @@ union gs_attrs {
 struct gs_node {
   enum gs_op op;
   int id;
+  int region;                          /* that it is made in */
   int nargs;
   struct gs_node **args;
   struct gs_type type;
@@ -80,6 +94,9 @@ struct gs_graph {
   struct gs_diagnostics *diagnostics;
   struct gs_node **nodes;              /* by id */
   int nnodes, capacity;
+  struct gs_region *regions;           /* [0] is not used */
+  int nregions, region_capacity;
+  int region;                          /* the innermost open one */
   int ninputs;                         /* inputs and parameters made so far; gs_graph_add counts */
   struct gs_node poison;
 };
@@ -89,6 +106,13 @@ void gs_graph_init(struct gs_graph *g, struct gs_arena *arena, struct gs_budget 
                    struct gs_diagnostics *diagnostics);
 /* Drop the tensors held by constants and fills.  The arena stays. */
 void gs_graph_finish(struct gs_graph *g);
+
+/* Open the body of a loop or a branch inside the current region: nodes made until it is closed are in
+ * it.  Its number, or 0 when out of memory (then there is nothing to close). */
+int gs_graph_open_region(struct gs_graph *g);
+void gs_graph_close_region(struct gs_graph *g);
+/* Whether REGION is OUTER or lies in it. */
+bool gs_region_is_inside(const struct gs_region *regions, int region, int outer);
 
 bool gs_node_is_poison(const struct gs_graph *g, const struct gs_node *node);
 
@@ -142,6 +166,23 @@ struct gs_node *gs_build_dot_general(struct gs_graph *g, struct gs_span at, stru
                                      struct gs_node *b, const int *batch_a, const int *batch_b,
                                      int nbatch, const int *contract_a, const int *contract_b,
                                      int ncontract);
+/* Value number INDEX, of TYPE, that the body of the loop in the current region carries. */
+struct gs_node *gs_build_loop_value(struct gs_graph *g, struct gs_span at, const struct gs_type *type,
+                                    int index);
+/* A loop over NINIT carried values.  gs_build_loop_begin opens the body's region and gives the values
+ * that the body sees; gs_build_loop_end closes it and gives what the loop carries after its end.
+ * NEXTS are the body's results, of the types of INITS.  The body runs TRIPS times or, when TRIPS is
+ * -1, as long as CONDITION holds, a scalar pred computed in the body's region from its values.
+ * False: reported, and the region is closed. */
+bool gs_build_loop_begin(struct gs_graph *g, struct gs_span at, struct gs_node *const *inits, int ninits,
+                         struct gs_node **values);
+bool gs_build_loop_end(struct gs_graph *g, struct gs_span at, struct gs_node *const *inits,
+                       struct gs_node *const *values, struct gs_node *const *nexts, int ninits,
+                       int64_t trips, struct gs_node *condition, struct gs_node **results);
+/* A branch by P, a scalar pred; THENS and OTHERWISES, of equal types, were made in REGIONS, closed now. */
+bool gs_build_cond(struct gs_graph *g, struct gs_span at, struct gs_node *p, const int regions[2],
+                   struct gs_node *const *thens, struct gs_node *const *otherwises, int nresults,
+                   struct gs_node **results);
 /* DIMS is a bit set. */
 struct gs_node *gs_build_reduce(struct gs_graph *g, enum gs_op op, struct gs_span at,
                                 struct gs_node *x, uint32_t dims, bool keep);

@@ -17,6 +17,7 @@ libgspmd_la_SOURCES += \
   %D%/infer.c \
   %D%/infer.h \
   %D%/infer_contraction.c \
+  %D%/infer_control.c \
   %D%/infer_elementwise.c \
   %D%/infer_reduce.c \
   %D%/infer_shape.c \

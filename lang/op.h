@@ -14,7 +14,7 @@ enum gs_op {
 
 enum gs_op_group {
   GS_GROUP_LEAF, GS_GROUP_ELEMENTWISE, GS_GROUP_SHARDING, GS_GROUP_SHAPE, GS_GROUP_REDUCTION,
-  GS_GROUP_CONTRACTION, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
+  GS_GROUP_CONTRACTION, GS_GROUP_CONTROL, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
 };
 
 /* Which operands may hold partial sums (the true value is the sum over a mesh axis) so that the

@@ -66,7 +66,7 @@ static double step_cost(const struct state *s, int id, const struct gs_sharding 
   if (v->given && v->layout == NULL && to->npartial == 0
       && gs_sharding_local_bytes(to, type) <= gs_sharding_local_bytes(v->candidates[0], type))
     return 0;
-  return gs_reshard_cost(s->r->resharder, from, to, type);
+  return s->r->slice->turns[id] * gs_reshard_cost(s->r->resharder, from, to, type);
 }
 
 /* The cheapest to have operand ID as REQUIRED, over its candidates. */
@@ -78,7 +78,9 @@ static double operand_cost(const struct state *s, int id, const struct gs_shardi
     double cost = v->best[c] * share;
     if (cost >= cheapest
         || (!v->free && !v->given && v->candidates[c] != required
-            && cost + gs_reshard_bound(v->candidates[c], required, &s->nodes[id]->type) >= cheapest))
+            && cost + s->r->slice->turns[id]
+                          * gs_reshard_bound(v->candidates[c], required, &s->nodes[id]->type)
+                   >= cheapest))
       continue;
     cost += step_cost(s, id, v->candidates[c], required);
     cheapest = cost < cheapest ? cost : cheapest;
@@ -136,14 +138,14 @@ static double candidate_cost(const struct state *s, int id, const struct gs_shar
                              const double *base, int *strategy)
 {
   const struct value *v = &s->values[id];
-  double cheapest = 1e30;
+  double cheapest = 1e30, turns = s->r->slice->turns[id];
   for (int t = 0; t < v->nstrategies; t++) {
     const struct gs_sharding *produced = v->strategies[t].produced;
     const struct gs_type *type = &s->nodes[id]->type;
     if (base[t] >= cheapest
-        || (produced != candidate && base[t] + gs_reshard_bound(produced, candidate, type) >= cheapest))
+        || (produced != candidate && base[t] + turns * gs_reshard_bound(produced, candidate, type) >= cheapest))
       continue;
-    double cost = base[t] + gs_reshard_cost(s->r->resharder, produced, candidate, type);
+    double cost = base[t] + turns * gs_reshard_cost(s->r->resharder, produced, candidate, type);
     if (cost < cheapest) {
       cheapest = cost;
       *strategy = t;
@@ -293,14 +295,14 @@ static bool forward(struct state *s, int id)
   v->best[0] = 0;
   if (is_leaf(node)) {
     bool input = node->op == GS_OP_INPUT || node->op == GS_OP_PARAM;
-    v->free = !input;
+    v->free = !input && node->op != GS_OP_LOOP_VALUE;
     v->given = input && !s->r->fixed[id] && !s->completed_only && !s->r->output[id];
     return true;
   }
   if (!make_strategies(s, id))
     return false;
   for (int t = 0; t < v->nstrategies; t++) {
-    base[t] = v->strategies[t].cost;
+    base[t] = s->r->slice->turns[id] * v->strategies[t].cost;
     for (int a = 0; a < node->nargs; a++)
       base[t] += operand_cost(s, node->args[a]->id, v->strategies[t].required[a]);
   }
@@ -348,7 +350,7 @@ static void choose_one(struct state *s, int id, bool settled)
   if (is_leaf(node))
     return;
   for (int t = 0; t < v->nstrategies; t++) {
-    base[t] = v->strategies[t].cost;
+    base[t] = s->r->slice->turns[id] * v->strategies[t].cost;
     for (int a = 0; a < node->nargs; a++) {
       int arg = node->args[a]->id;
       const struct value *u = &s->values[arg];

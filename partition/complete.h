@@ -14,6 +14,7 @@ struct gs_slice_of_graph {
   const int *first_user, *users;       /* users of id i: users[first_user[i]] .. first_user[i+1] */
   const int *kinds;                    /* by id: equal for nodes alike, see signature.h */
   const struct gs_rule **rules;        /* by id */
+  const double *turns;                 /* by id: how often the node runs, in loops; while loops count once */
 };
 /* NULL: out of memory. */
 struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_graph *graph,

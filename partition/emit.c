@@ -9,7 +9,7 @@
 #include "partition/form.h"
 #include "partition/print_parts.h"
 
-static void hold(struct gs_emitter *e, int id, const struct gs_sharding *sharding, int step)
+void gs_emit_hold(struct gs_emitter *e, int id, const struct gs_sharding *sharding, int step)
 {
   for (struct gs_held *h = e->held[id]; h != NULL; h = h->next)
     if (h->sharding == sharding)
@@ -113,13 +113,12 @@ static int emit_leaf(struct gs_emitter *e, const struct gs_node *node, const str
     attrs = iota;
   }
   int made = gs_emit_add(e, node->op, NULL, 0, attrs, &node->type, sharding, node);
-  hold(e, node->id, sharding, made);
+  gs_emit_hold(e, node->id, sharding, made);
   e->b.steps[made].is_value = true;
   return made;
 }
 
-/* A step that holds the value of node ID in sharding WANTED. */
-static int need(struct gs_emitter *e, int id, const struct gs_sharding *wanted, const struct gs_node *user)
+static int reach(struct gs_emitter *e, int id, const struct gs_sharding *wanted, const struct gs_node *user)
 {
   const struct gs_node *node = e->r->slice->graph->nodes[id];
   const struct gs_held *from = NULL;
@@ -133,7 +132,8 @@ static int need(struct gs_emitter *e, int id, const struct gs_sharding *wanted, 
       from = h;
     }
   }
-  bool free = is_leaf(node) && node->op != GS_OP_INPUT && node->op != GS_OP_PARAM;
+  bool free = is_leaf(node) && node->op != GS_OP_INPUT && node->op != GS_OP_PARAM
+              && node->op != GS_OP_LOOP_VALUE;
   if (free && wanted->npartial == 0)
     return emit_leaf(e, node, wanted);
   struct gs_held made = { 0 };
@@ -157,8 +157,17 @@ static int need(struct gs_emitter *e, int id, const struct gs_sharding *wanted, 
       reason = move_reason(e, node, from->sharding, wanted, user);
   for (int i = 0; i < path->nmoves && !e->b.failed; i++) {
     step = emit_move(e, &path->moves[i], step, node, reason);
-    hold(e, id, path->moves[i].after, step);
+    gs_emit_hold(e, id, path->moves[i].after, step);
   }
+  return step;
+}
+
+int gs_emit_need(struct gs_emitter *e, int id, const struct gs_sharding *wanted, const struct gs_node *user)
+{
+  int region = e->b.region;
+  e->b.region = e->r->slice->graph->nodes[id]->region;
+  int step = reach(e, id, wanted, user);
+  e->b.region = region;
   return step;
 }
 
@@ -178,8 +187,8 @@ static int mask_operand(struct gs_emitter *e, const struct gs_node *node, int a,
 static int emit_operator(struct gs_emitter *e, const struct gs_node *node, int *args)
 {
   const struct gs_strategy *strategy = e->choices[node->id].strategy;
-  for (int a = 0; a < node->nargs; a++)
-    args[a] = mask_operand(e, node, a, need(e, node->args[a]->id, strategy->required[a], node));
+  for (int a = 0; a < node->nargs && gs_op_info(node->op)->group != GS_GROUP_CONTROL; a++)
+    args[a] = mask_operand(e, node, a, gs_emit_need(e, node->args[a]->id, strategy->required[a], node));
   if (node->op == GS_OP_SHARD)
     return args[0];
   return gs_form_of(node->op)->emit(e, node, args, strategy);
@@ -194,9 +203,12 @@ static void name_step(struct gs_emitter *e, int step, const struct gs_node *node
     s->node = node;
 }
 
-static bool emit_node(struct gs_emitter *e, const struct gs_node *node)
+bool gs_emit_node(struct gs_emitter *e, const struct gs_node *node)
 {
   int few[8], *args = few;
+  e->b.region = node->region;
+  if (node->op == GS_OP_LOOP_VALUE || node->op == GS_OP_LOOP_NEXT)
+    return !e->b.failed;               /* the loop's to make */
   if (is_leaf(node)) {
     /* Made where they are needed, so that each is there in the layouts asked for; an input is
      * handed over in one. */
@@ -210,10 +222,10 @@ static bool emit_node(struct gs_emitter *e, const struct gs_node *node)
     return false;
   int step = emit_operator(e, node, args);
   const struct gs_sharding *produced = e->choices[node->id].strategy->produced;
-  hold(e, node->id, produced, step);
+  gs_emit_hold(e, node->id, produced, step);
   if (produced == e->choices[node->id].sharding)
     name_step(e, step, node);
-  step = need(e, node->id, e->choices[node->id].sharding, NULL);
+  step = gs_emit_need(e, node->id, e->choices[node->id].sharding, NULL);
   name_step(e, step, node);
   return !e->b.failed;
 }
@@ -224,14 +236,17 @@ struct gs_program *gs_emit(const struct gs_choose_request *r, const struct gs_ch
   struct gs_emitter e = { .r = r, .choices = choices };
   e.held = GS_NEW_ARRAY(r->arena, struct gs_held *, r->slice->graph->nnodes + 1);
   struct gs_program_output *out = GS_NEW_ARRAY(r->arena, struct gs_program_output, noutputs + 1);
-  if (e.held == NULL || out == NULL || !gs_builder_init(&e.b, r->arena))
+  if (e.held == NULL || out == NULL || !gs_builder_init(&e.b, r->arena, r->slice->graph))
     return NULL;
-  for (int i = 0; i < r->slice->count; i++)
-    if (!emit_node(&e, r->slice->graph->nodes[r->slice->order[i]]))
+  for (int i = 0; i < r->slice->count; i++) {
+    const struct gs_node *node = r->slice->graph->nodes[r->slice->order[i]];
+    if (node->region == 0 && !gs_emit_node(&e, node))
       return NULL;
+  }
+  e.b.region = 0;
   for (int i = 0; i < noutputs; i++) {
     int id = outputs[i]->id;
-    out[i] = (struct gs_program_output){ names[i], need(&e, id, choices[id].sharding, NULL),
+    out[i] = (struct gs_program_output){ names[i], gs_emit_need(&e, id, choices[id].sharding, NULL),
                                          outputs[i] };
   }
   return gs_builder_finish(&e.b, r->completion->mesh, out, noutputs);

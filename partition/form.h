@@ -46,8 +46,18 @@ typedef int gs_emit_function(struct gs_emitter *e, const struct gs_node *node, i
 struct gs_form { gs_bytes_function *bytes; gs_emit_function *emit; };
 const struct gs_form *gs_form_of(enum gs_op op);
 
-gs_bytes_function gs_bytes_plain, gs_bytes_window, gs_bytes_index;
-gs_emit_function gs_emit_plain, gs_emit_window, gs_emit_index;
+gs_bytes_function gs_bytes_plain, gs_bytes_window, gs_bytes_index, gs_bytes_control;
+gs_emit_function gs_emit_plain, gs_emit_window, gs_emit_index, gs_emit_control;
+
+/* ---- Values ---- */
+
+/* A step that holds the value of node ID in sharding WANTED, for USER (NULL: as itself); made where the
+ * value is, outside of loops that it does not change in. */
+int gs_emit_need(struct gs_emitter *e, int id, const struct gs_sharding *wanted, const struct gs_node *user);
+/* Note that STEP holds the value of node ID in SHARDING. */
+void gs_emit_hold(struct gs_emitter *e, int id, const struct gs_sharding *sharding, int step);
+/* The steps of NODE.  False: out of memory. */
+bool gs_emit_node(struct gs_emitter *e, const struct gs_node *node);
 
 /* ---- Single steps; each returns the step's index. An error is kept in e->b.failed. ---- */
 

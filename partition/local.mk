@@ -11,6 +11,7 @@ libgspmd_la_SOURCES += \
   %D%/complete.h \
   %D%/emit.c \
   %D%/emit.h \
+  %D%/emit_control.c \
   %D%/emit_index.c \
   %D%/emit_steps.c \
   %D%/emit_window.c \

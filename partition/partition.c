@@ -127,6 +127,18 @@ static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs
   return true;
 }
 
+/* What a loop carries has one sharding: the one it has in the body. */
+static void join_carries(struct job *j, struct gs_completion *completion)
+{
+  for (int i = 0; i < j->slice->count; i++) {
+    const struct gs_node *node = j->graph->nodes[j->slice->order[i]];
+    if (node->op != GS_OP_LOOP_NEXT)
+      continue;
+    completion->shardings[node->id] = completion->shardings[node->args[1]->id];
+    j->fixed[node->id] = j->fixed[node->args[1]->id] = true;
+  }
+}
+
 /* Completion leaves dims open; from here on that no longer matters. */
 static bool close_dims(struct job *j, struct gs_completion *completion)
 {
@@ -219,7 +231,10 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
     plan->graph = graph;
     plan->mesh = j.mesh;
     plan->completion = gs_complete(arena, j.table, j.slice, j.mesh, j.annotations, j.options);
-    made = plan->completion != NULL && close_dims(&j, plan->completion) && plan_programs(plan, &j);
+    made = plan->completion != NULL && close_dims(&j, plan->completion);
+    if (made)
+      join_carries(&j, plan->completion);
+    made = made && plan_programs(plan, &j);
   }
   if (made && !gs_arena_failed(arena))
     return plan;

@@ -213,6 +213,10 @@ static void print_node(struct gs_text *text, const struct grapher *g, const stru
     print_operand(text, g, node, 0);   /* its annotation was taken away */
   } else if (node->op == GS_OP_CONSTANT) {
     print_constant(text, node);
+  } else if (node->op == GS_OP_LOOP_VALUE) {
+    gs_text_printf(text, "c%d[%d]", node->attrs->carried.region, node->attrs->carried.index);
+  } else if (node->op == GS_OP_LOOP_RESULT || node->op == GS_OP_COND_RESULT) {
+    gs_text_printf(text, "%s[%d]", g->names[node->args[0]->id], node->attrs->carried.index);
   } else if (node->nargs == 0) {
     print_source_of(text, node);
   } else if (node->op == GS_OP_SLICE) {
@@ -223,13 +227,14 @@ static void print_node(struct gs_text *text, const struct grapher *g, const stru
   }
 }
 
-static void add_row(struct grapher *g, struct gs_table *table, const struct gs_node *node)
+static void add_row(struct grapher *g, struct gs_table *table, const struct gs_node *node, int depth)
 {
   const char **row = gs_table_row(table);
   struct gs_text statement = gs_writer_text(&g->w), type = gs_writer_text(&g->w),
                  sharding = gs_writer_text(&g->w);
   if (row == NULL)
     return;
+  gs_text_printf(&statement, "%*s", 2 * depth, "");
   print_node(&statement, g, node);
   gs_text_add(&type, "# ");
   gs_type_print(&type, &node->type);
@@ -284,17 +289,125 @@ static void add_mesh(struct grapher *g, struct gs_table *table)
     row[STATEMENT] = gs_text_string(&line);
 }
 
+/* A row without a value of its own. */
+static struct gs_text *open_frame(struct grapher *g, struct gs_text *text, int depth)
+{
+  *text = gs_writer_text(&g->w);
+  gs_text_printf(text, "%*s", 2 * depth, "");
+  return text;
+}
+
+static void add_frame(struct gs_table *table, struct gs_text *text)
+{
+  const char **row = gs_table_row(table);
+  if (row != NULL)
+    row[STATEMENT] = gs_text_string(text);
+}
+
+/* "[x, y]": operand ARG of the nodes that carry LOOP's values. */
+static void print_carried(struct gs_text *text, const struct grapher *g, const struct gs_node *loop, int arg)
+{
+  int n = loop->nargs - (loop->attrs->control.trips < 0);
+  for (int k = 0; k < n; k++) {
+    gs_text_add(text, k > 0 ? ", " : "[");
+    print_operand(text, g, loop->args[k], arg);
+  }
+  gs_text_add(text, "]");
+}
+
+static void print_region(struct grapher *g, struct gs_table *table, int region, int begin, int end, int depth);
+
+static void print_body(struct grapher *g, struct gs_table *table, int region, int depth)
+{
+  const struct gs_region *r = &g->plan->graph->regions[region];
+  print_region(g, table, region, r->begin, r->end, depth);
+}
+
+static void print_loop(struct grapher *g, struct gs_table *table, const struct gs_node *loop, int depth)
+{
+  int region = loop->attrs->control.regions[0];
+  const struct gs_node *test = loop->attrs->control.trips < 0 ? loop->args[loop->nargs - 1] : NULL;
+  struct gs_text text;
+  gs_text_printf(open_frame(g, &text, depth), "%s = ", g->names[loop->id]);
+  if (test == NULL)
+    gs_text_printf(&text, "loop(%" PRId64 ", fn(turn, c%d) {", loop->attrs->control.trips, region);
+  else
+    gs_text_printf(&text, "while_loop(fn(c%d) {", region);
+  add_frame(table, &text);
+  print_body(g, table, region, depth + 1);
+  if (test != NULL) {                  /* the condition and the body see the same values */
+    gs_text_add(open_frame(g, &text, depth + 1), g->names[test->id]);
+    add_frame(table, &text);
+    gs_text_printf(open_frame(g, &text, depth), "}, fn(c%d) {", region);
+    add_frame(table, &text);
+    print_body(g, table, region, depth + 1);
+  }
+  print_carried(open_frame(g, &text, depth + 1), g, loop, 2);
+  add_frame(table, &text);
+  gs_text_add(open_frame(g, &text, depth), "}, ");
+  print_carried(&text, g, loop, 0);
+  gs_text_add(&text, ")");
+  add_frame(table, &text);
+}
+
+static void print_cond(struct grapher *g, struct gs_table *table, const struct gs_node *cond, int depth)
+{
+  const struct gs_graph *graph = g->plan->graph;
+  struct gs_text text;
+  for (int branch = 0; branch < 2; branch++) {
+    open_frame(g, &text, depth);
+    if (branch == 0) {
+      gs_text_printf(&text, "%s = cond(", g->names[cond->id]);
+      print_operand(&text, g, cond, 0);
+    } else {
+      gs_text_add(&text, "}");
+    }
+    gs_text_add(&text, ", fn() {");
+    add_frame(table, &text);
+    print_body(g, table, cond->attrs->control.regions[branch], depth + 1);
+    open_frame(g, &text, depth + 1);
+    const char *before = "[";
+    for (int id = cond->id + 1; id < g->plan->completion->nnodes; id++) {
+      const struct gs_node *result = graph->nodes[id];
+      if (result->op != GS_OP_COND_RESULT || result->args[0] != cond)
+        break;                         /* results stand behind their branch */
+      gs_text_add(&text, before);
+      if (g->names[id] != NULL)
+        print_operand(&text, g, result, 1 + branch);
+      else
+        gs_text_add(&text, "0");       /* nobody needs it */
+      before = ", ";
+    }
+    gs_text_add(&text, "]");
+    add_frame(table, &text);
+  }
+  gs_text_add(open_frame(g, &text, depth), "})");
+  add_frame(table, &text);
+}
+
+static void print_region(struct grapher *g, struct gs_table *table, int region, int begin, int end, int depth)
+{
+  for (int id = begin; id < end; id++) {
+    const struct gs_node *node = g->plan->graph->nodes[id];
+    if (g->plan->completion->shardings[id] == NULL || node->region != region
+        || gs_is_scalar_constant(node->op, &node->type) || node->op == GS_OP_LOOP_NEXT)
+      continue;
+    if (node->op == GS_OP_LOOP)
+      print_loop(g, table, node, depth);
+    else if (node->op == GS_OP_COND)
+      print_cond(g, table, node, depth);
+    else
+      add_row(g, table, node, depth);
+  }
+}
+
 static void print_nodes(struct grapher *g)
 {
   struct gs_table table;
   const struct gs_completion *c = g->plan->completion;
   gs_table_init(&table, g->w.scratch, columns, NCOLUMNS);
   add_mesh(g, &table);
-  for (int id = 0; id < c->nnodes; id++) {
-    const struct gs_node *node = g->plan->graph->nodes[id];
-    if (c->shardings[id] != NULL && !gs_is_scalar_constant(node->op, &node->type))
-      add_row(g, &table, node);
-  }
+  print_region(g, &table, 0, 0, c->nnodes, 0);
   gs_writer_table(&g->w, &table);
 }
 

@@ -225,7 +225,7 @@ static void add_collective(struct writer *w, int index)
   gs_json_put_string(&w->json, "dtype", gs_dtype_name(operand->dtype));
   put_shape(w, "operand_shape", operand);
   gs_json_put_number(&w->json, "bytes", gs_step_bytes(p, s));
-  gs_json_put_integer(&w->json, "count", 1);
+  gs_json_put_integer(&w->json, "count", (int64_t)s->count);
   gs_json_put_string(&w->json, "reason", s->reason);
   put_source(w, s->node->span);
   gs_json_close(&w->json, '}');

@@ -16,6 +16,10 @@ bool gs_is_scalar_constant(enum gs_op op, const struct gs_type *type)
 void gs_print_float(struct gs_text *text, double value, bool single)
 {
   char buffer[40];
+  if (value == floor(value) && fabs(value) < 1e6) {
+    gs_text_printf(text, signbit(value) ? "-%.0f" : "%.0f", fabs(value));
+    return;
+  }
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(buffer, sizeof buffer, "%.*g", digits, value);
     double back = strtod(buffer, NULL);

@@ -46,6 +46,8 @@ void gs_view_operand(struct gs_text *text, const struct gs_view *view, int step)
 /* "einsum bm,mh->bh #1 #2", "all-gather #1 over y, dim 2", painted. */
 void gs_view_operation(struct gs_text *text, const struct gs_view *view,
                        const struct gs_step *step);
+/* Opens or closes a loop or a branch: has no value to show. */
+bool gs_view_is_frame(const struct gs_step *step);
 /* Of a collective or device step, how it works: " over y, dim 2". */
 void gs_view_where(struct gs_text *text, const struct gs_view *view, const struct gs_step *step);
 /* The whole operation after "h = ", names padded to one width. */

@@ -66,14 +66,18 @@ static void add_row(struct gs_writer *w, struct gs_view *view, struct gs_table *
   gs_print_sharding(&sharding, s->sharding);
   row[NUMBER] = gs_arena_printf(w->scratch, "%d", view->numbers[index]);
   row[STEP] = gs_text_string(&step);
-  row[LOCAL] = gs_text_string(&local);
-  row[SHARDING] = gs_text_string(&sharding);
+  if (!gs_view_is_frame(s)) {
+    row[LOCAL] = gs_text_string(&local);
+    row[SHARDING] = gs_text_string(&sharding);
+  }
   row[LINE] = gs_view_place(view, s->node->span);
   if (group > 1) {
     if (group != view->program->mesh->ndevices)
       row[GROUPS] = gs_arena_printf(w->scratch, "%" PRId64 "x%" PRId64,
                                     view->program->mesh->ndevices / group, group);
     gs_print_bytes(&sends, bytes);
+    if (s->count != 1)
+      gs_text_printf(&sends, " x%.0f", s->count);
     row[SENDS] = gs_text_string(&sends);
   }
   if (flops > 0) {

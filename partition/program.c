@@ -151,10 +151,11 @@ double gs_step_flops(const struct gs_program *program, const struct gs_step *ste
   return flops_of(step->op, step->attrs, a, b, &step->type);
 }
 
-/* Every node that the outputs need, once; arguments have smaller ids. */
+/* Every node that the outputs need, once, or as often as the loops around it turn; arguments have
+ * smaller ids, bodies smaller ids than the loops. */
 static double whole_flops(struct gs_arena *scratch, const struct gs_program *program)
 {
-  int top = -1;
+  int top = -1, regions = 0;
   for (int i = 0; i < program->noutputs; i++)
     if (program->outputs[i].node->id > top)
       top = program->outputs[i].node->id;
@@ -163,23 +164,55 @@ static double whole_flops(struct gs_arena *scratch, const struct gs_program *pro
     return 0;
   for (int i = 0; i < program->noutputs; i++)
     needed[program->outputs[i].node->id] = program->outputs[i].node;
-  double sum = 0;
-  for (int id = top; id >= 0; id--) {
+  for (int id = top; id >= 0; id--)
+    for (int i = 0; needed[id] != NULL && i < needed[id]->nargs; i++)
+      needed[needed[id]->args[i]->id] = needed[id]->args[i];
+  for (int id = 0; id <= top; id++)
+    if (needed[id] != NULL && needed[id]->region > regions)
+      regions = needed[id]->region;
+  double *turns = GS_NEW_ARRAY(scratch, double, regions + 1), sum = 0;
+  for (int r = 0; turns != NULL && r <= regions; r++)
+    turns[r] = 1;
+  for (int id = top; id >= 0 && turns != NULL; id--) {
     const struct gs_node *n = needed[id];
     if (n == NULL)
       continue;
-    sum += flops_of(n->op, n->attrs, n->nargs > 0 ? &n->args[0]->type : NULL,
-                    n->nargs > 1 ? &n->args[1]->type : NULL, &n->type);
-    for (int i = 0; i < n->nargs; i++)
-      needed[n->args[i]->id] = n->args[i];
+    bool counted = n->op == GS_OP_LOOP && n->attrs->control.trips >= 0;
+    for (int k = 0; k < 2 && (n->op == GS_OP_LOOP || n->op == GS_OP_COND); k++)
+      if (n->attrs->control.regions[k] <= regions && n->attrs->control.regions[k] > 0)
+        turns[n->attrs->control.regions[k]] =
+            turns[n->region] * (counted ? (double)n->attrs->control.trips : 1);
+    sum += turns[n->region]
+           * flops_of(n->op, n->attrs, n->nargs > 0 ? &n->args[0]->type : NULL,
+                      n->nargs > 1 ? &n->args[1]->type : NULL, &n->type);
   }
   return sum;
 }
 
-/* The step's value is its operand's memory. */
-static bool is_alias(const struct gs_step *step)
+int gs_step_alias(const struct gs_program *program, int index)
 {
-  return step->op == GS_OP_SHARD || step->op == GS_OP_RESHAPE;
+  const struct gs_step *step = &program->steps[index];
+  if (step->op == GS_OP_LOOP_RESULT)
+    return step->args[0] + 1 + step->attrs->carried.index;
+  return step->op == GS_OP_SHARD || step->op == GS_OP_RESHAPE ? step->args[0] : index;
+}
+
+int gs_step_begin(const struct gs_program *program, int index)
+{
+  const struct gs_step *step = &program->steps[index];
+  return step->op == GS_OP_LOOP_VALUE ? step->scope : step->op == GS_OP_COND_RESULT ? step->args[0] : index;
+}
+
+int gs_step_last_use(const struct gs_program *program, int owner, int user)
+{
+  const struct gs_step *steps = program->steps;
+  int home = steps[owner].scope, last = user;
+  if (steps[owner].op == GS_OP_LOOP_VALUE)     /* written again at the end of each turn */
+    home = steps[home].scope;
+  for (int s = steps[user].scope; s >= 0 && s != home; s = steps[s].scope)
+    if (steps[s].op == GS_OP_LOOP)
+      last = steps[s].end;
+  return last;
 }
 
 static bool is_given(const struct gs_step *step)
@@ -193,31 +226,35 @@ static int64_t peak_memory(struct gs_arena *scratch, const struct gs_program *pr
 {
   int n = program->nsteps;
   int *owner = GS_NEW_ARRAY(scratch, int, n + 1), *last = GS_NEW_ARRAY(scratch, int, n + 1);
-  int64_t *freed = GS_NEW_ARRAY(scratch, int64_t, n + 1);
-  if (owner == NULL || last == NULL || freed == NULL)
+  int64_t *change = GS_NEW_ARRAY(scratch, int64_t, n + 2);     /* of live bytes before each step */
+  if (owner == NULL || last == NULL || change == NULL)
     return 0;
   for (int i = 0; i < n; i++) {
     const struct gs_step *step = &program->steps[i];
-    owner[i] = is_alias(step) ? owner[step->args[0]] : i;
-    last[i] = is_given(step) ? n : i;
-    for (int k = 0; k < step->nargs; k++)
-      if (last[owner[step->args[k]]] < i)
-        last[owner[step->args[k]]] = i;
+    int alias = gs_step_alias(program, i);
+    owner[i] = alias == i ? i : owner[alias];
+    int own = gs_step_last_use(program, i, i);
+    last[i] = is_given(step) ? n : own;
+    for (int k = 0; k < step->nargs; k++) {
+      int from = owner[step->args[k]], use = gs_step_last_use(program, from, i);
+      last[from] = use > last[from] ? use : last[from];
+    }
+    if (alias != i && own > last[owner[i]])
+      last[owner[i]] = own;
   }
   for (int i = 0; i < program->noutputs; i++)
     last[owner[program->outputs[i].step]] = n;
-  int64_t live = 0, peak = 0;
-  for (int i = 0; i < n; i++)
-    if (is_given(&program->steps[i]))
-      live += gs_type_bytes(&program->steps[i].type);
   for (int i = 0; i < n; i++) {
-    if (owner[i] == i && !is_given(&program->steps[i])) {
-      live += gs_type_bytes(&program->steps[i].type);
-      freed[last[i]] += gs_type_bytes(&program->steps[i].type);
-    }
-    if (live > peak)
-      peak = live;
-    live -= freed[i];
+    if (owner[i] != i)
+      continue;
+    int64_t bytes = gs_type_bytes(&program->steps[i].type);
+    change[is_given(&program->steps[i]) ? 0 : gs_step_begin(program, i)] += bytes;
+    change[last[i] < n ? last[i] + 1 : n] -= bytes;
+  }
+  int64_t live = 0, peak = 0;
+  for (int i = 0; i < n; i++) {
+    live += change[i];
+    peak = live > peak ? live : peak;
   }
   return peak;
 }
@@ -226,8 +263,9 @@ static void add_step(const struct gs_program *program, const struct gs_step *ste
                      const struct gs_profile *profile, struct gs_program_totals *totals)
 {
   double bytes = gs_step_bytes(program, step), flops = gs_step_flops(program, step);
-  totals->flops += flops;
-  totals->time += gs_profile_step_time(profile, program, step, bytes, flops);
+  totals->time += step->count * gs_profile_step_time(profile, program, step, bytes, flops);
+  bytes *= step->count;
+  totals->flops += step->count * flops;
   if (gs_step_group_size(step) > 1) {
     totals->collectives++;
     totals->bytes += bytes;
@@ -245,7 +283,7 @@ void gs_program_total(struct gs_arena *arena, const struct gs_program *program,
   for (int i = 0; i < program->nsteps; i++) {
     const struct gs_step *step = &program->steps[i];
     add_step(program, step, profile, totals);
-    if (is_alias(step))
+    if (gs_step_alias(program, i) != i)
       continue;
     double bytes = (double)gs_type_bytes(&step->type);
     held += bytes;

@@ -32,6 +32,19 @@
  *   ZERO_PARTIAL    axes, fill: devices with part != 0 get fill everywhere.
  *   IOTA            counts from part*block (attrs->iota).
  *
+ * Loops and branches open and close scopes in the list; attrs->control says which regions of the graph
+ * they come from:
+ *
+ *   LOOP            operands: what is carried at first.  Then, in its scope, one LOOP_VALUE for each
+ *                   (attrs->carried.index), steps, maybe a LOOP_TEST, steps, and LOOP_END, whose
+ *                   operands are what is carried into the next turn; they all change at once.  It runs
+ *                   attrs->control.trips times or, with -1, until LOOP_TEST's operand, equal on all
+ *                   devices, is false.
+ *   LOOP_RESULT     operand: the LOOP; what it carries as number attrs->carried.index, after its end.
+ *   COND            operand: a scalar, equal on all devices.  Then the steps of the branch for true,
+ *                   BRANCH_END, those of the branch for false, BRANCH_END; operands are the results.
+ *   COND_RESULT     operand: the COND; result number attrs->carried.index of the branch that ran.
+ *
  * INPUT, PARAM and CONSTANT steps give the device's part of the whole tensor by the step's
  * sharding; padding undefined.  Other steps are the graph's operators on local shapes.
  */
@@ -52,6 +65,10 @@ struct gs_step {
   const struct gs_node *node;          /* the operator it comes from: span and name; never NULL */
   const char *reason;                  /* collectives: why, in user words; NULL elsewhere */
   bool is_value;                       /* holds the node's own value (not a helper step) */
+  int scope;                           /* the LOOP or COND step that it is inside of, -1: none */
+  int end;                             /* LOOP, COND: the step that closes it; else -1 */
+  int depth;                           /* number of scopes around it, for indentation */
+  double count;                        /* how often it runs: turns of the loops around it */
 };
 
 struct gs_program_output {
@@ -87,6 +104,16 @@ double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_
 double gs_step_bytes(const struct gs_program *program, const struct gs_step *step);
 /* Floating-point operations of one device. */
 double gs_step_flops(const struct gs_program *program, const struct gs_step *step);
+
+/* Live ranges.  A step whose value is another's memory (reshape, shard, a loop's result) is that step:
+ * of an alias an operand or a LOOP_VALUE, of any other step itself. */
+int gs_step_alias(const struct gs_program *program, int index);
+/* The step at which STEP's memory is first written: that which opens the scope for what is carried or
+ * chosen; else itself. */
+int gs_step_begin(const struct gs_program *program, int index);
+/* The last step at which the memory of OWNER is read when USER reads it: what a loop's body reads from
+ * outside is read in every turn. */
+int gs_step_last_use(const struct gs_program *program, int owner, int user);
 
 struct gs_program_totals {
   double bytes;                        /* sent by one device */

@@ -157,13 +157,50 @@ static bool check_elementwise(struct verifier *v)
   return true;
 }
 
+/* Operand K of step LIST has the type of step K behind LOOP. */
+static bool fits_carried(struct verifier *v, const struct gs_step *list, int loop)
+{
+  const struct gs_step *steps = v->program->steps;
+  if (list->nargs != steps[loop].nargs)
+    return fail(v, "another number of values than the loop carries");
+  for (int k = 0; k < list->nargs; k++) {
+    const struct gs_step *value = &steps[loop + 1 + k];
+    if (loop + 1 + k >= v->program->nsteps || value->op != GS_OP_LOOP_VALUE || value->scope != loop
+        || value->attrs->carried.index != k)
+      return fail(v, "what the loop carries does not stand behind it");
+    if (!gs_type_equal(&steps[list->args[k]].type, &value->type)
+        || steps[list->args[k]].sharding != value->sharding)
+      return fail(v, "what the loop carries changes its type or sharding");
+  }
+  return true;
+}
+
+static bool check_control(struct verifier *v)
+{
+  const struct gs_step *step = v->step, *steps = v->program->steps;
+  bool opens = step->op == GS_OP_LOOP || step->op == GS_OP_COND;
+  if (opens && (step->end <= v->index || step->end >= v->program->nsteps
+                || steps[step->end].scope != v->index))
+    return fail(v, "a scope that is not closed");
+  switch ((int)step->op) {
+  case GS_OP_LOOP: return fits_carried(v, step, v->index);
+  case GS_OP_LOOP_END: return fits_carried(v, step, step->scope);
+  case GS_OP_LOOP_RESULT:
+    return steps[step->args[0]].op == GS_OP_LOOP || fail(v, "the result of what is no loop");
+  case GS_OP_COND_RESULT:
+    return steps[step->args[0]].op == GS_OP_COND || fail(v, "the result of what is no branch");
+  default: return true;
+  }
+}
+
 static bool check_step(struct verifier *v)
 {
   const struct gs_step *step = v->step;
   const struct gs_op_info *info = gs_op_info(step->op);
   if (step->node == NULL)
     return fail(v, "comes from no node");
-  if (info->nargs < 0 ? step->nargs < 1 : step->nargs != info->nargs)
+  bool control = info->group == GS_GROUP_CONTROL;
+  if (!control && (info->nargs < 0 ? step->nargs < 1 : step->nargs != info->nargs))
     return fail(v, "a wrong number of operands");
   for (int i = 0; i < step->nargs; i++)
     if (step->args[i] < 0 || step->args[i] >= v->index)
@@ -177,6 +214,8 @@ static bool check_step(struct verifier *v)
     return check_device(v);
   case GS_GROUP_DEVICE:
     return check_device(v);
+  case GS_GROUP_CONTROL:
+    return check_control(v);
   case GS_GROUP_ELEMENTWISE:
   case GS_GROUP_SHARDING:
     return check_elementwise(v);

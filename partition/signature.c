@@ -44,7 +44,8 @@ static uint64_t mix_type(uint64_t hash, const struct gs_type *type)
 static bool attrs_matter(enum gs_op op)
 {
   enum gs_op_group group = gs_op_info(op)->group;
-  return op == GS_OP_ASSEMBLE || group == GS_GROUP_SHAPE || group == GS_GROUP_REDUCTION || group == GS_GROUP_CONTRACTION;
+  return op == GS_OP_ASSEMBLE || group == GS_GROUP_SHAPE || group == GS_GROUP_REDUCTION
+         || group == GS_GROUP_CONTRACTION || group == GS_GROUP_CONTROL;
 }
 
 /* ATTRS without what does not matter: the text of an einsum. */

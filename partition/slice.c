@@ -61,6 +61,29 @@ static bool find_rules(struct gs_arena *arena, struct gs_slice_of_graph *slice, 
   return true;
 }
 
+/* Turns of the loops around each node. */
+static bool count_turns(struct gs_arena *arena, struct gs_slice_of_graph *slice)
+{
+  const struct gs_graph *g = slice->graph;
+  double *turns = GS_NEW_ARRAY(arena, double, g->nnodes + 1);
+  double *regions = GS_NEW_ARRAY(arena, double, g->nregions + 1);
+  if (turns == NULL || regions == NULL)
+    return false;
+  for (int r = 0; r <= g->nregions; r++)
+    regions[r] = 1;
+  for (int i = 0; i < slice->count; i++) {
+    const struct gs_node *node = g->nodes[slice->order[i]];
+    if (node->op == GS_OP_LOOP && node->attrs->control.trips >= 0)
+      regions[node->attrs->control.regions[0]] = (double)node->attrs->control.trips;
+  }
+  for (int r = 1; r < g->nregions; r++)        /* outer regions have smaller numbers */
+    regions[r] *= regions[g->regions[r].parent];
+  for (int i = 0; i < slice->count; i++)
+    turns[slice->order[i]] = regions[g->nodes[slice->order[i]]->region];
+  slice->turns = turns;
+  return true;
+}
+
 struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_graph *graph,
                                             struct gs_node *const *outputs, int noutputs)
 {
@@ -80,6 +103,7 @@ struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_gr
     if (needed[id])
       order[slice->count++] = id;
   return collect_users(arena, slice, graph->nnodes) && find_rules(arena, slice, graph->nnodes)
+                 && count_turns(arena, slice)
              ? slice
              : NULL;
 }

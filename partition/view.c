@@ -155,9 +155,63 @@ static void print_broadcast(struct gs_text *text, const struct gs_step *step,
   gs_print_dims(text, dims, operand->rank);
 }
 
+bool gs_view_is_frame(const struct gs_step *step)
+{
+  return gs_op_info(step->op)->group == GS_GROUP_CONTROL && step->op != GS_OP_LOOP_VALUE
+         && step->op != GS_OP_LOOP_RESULT && step->op != GS_OP_COND_RESULT;
+}
+
+/* Result INDEX of the two branches of COND: "#9 or #11". */
+static void print_choice(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
+{
+  const struct gs_step *steps = view->program->steps;
+  int cond = step->args[0], index = step->attrs->carried.index, end = steps[cond].end;
+  for (int i = cond + 1; i <= end; i++)
+    if (steps[i].op == GS_OP_BRANCH_END && steps[i].scope == cond) {
+      gs_view_operand(text, view, steps[i].args[index]);
+      gs_text_add(text, i < end ? " or " : "");
+    }
+}
+
+/* What opens, closes and carries: "loop 5 times", "carried, first #1", "again with #7, #10". */
+static void print_control(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
+{
+  const struct gs_step *steps = view->program->steps;
+  int last = step->op == GS_OP_BRANCH_END ? steps[step->scope].end : -1;
+  switch ((int)step->op) {
+  case GS_OP_LOOP:
+    if (step->attrs->control.trips >= 0)
+      gs_text_printf(text, "loop %" PRId64 " times", step->attrs->control.trips);
+    else
+      gs_text_add(text, "loop");
+    return;
+  case GS_OP_LOOP_VALUE:
+    gs_text_add(text, "carried, first ");
+    gs_view_operand(text, view, steps[step->scope].args[step->attrs->carried.index]);
+    return;
+  case GS_OP_LOOP_TEST: gs_text_add(text, "while"); break;
+  case GS_OP_LOOP_END: gs_text_add(text, "again with"); break;
+  case GS_OP_LOOP_RESULT:
+    gs_text_add(text, "last ");
+    gs_view_operand(text, view, step->args[0] + 1 + step->attrs->carried.index);
+    return;
+  case GS_OP_COND: gs_text_add(text, "if"); break;
+  case GS_OP_BRANCH_END: gs_text_add(text, step == &steps[last] ? "end, giving" : "giving"); break;
+  case GS_OP_COND_RESULT: print_choice(text, view, step); return;
+  default: return;
+  }
+  print_operands(text, view, step, ", ");
+  if (step->op == GS_OP_BRANCH_END && step != &steps[last])
+    gs_text_add(text, "; else");
+}
+
 void gs_view_operation(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
 {
   const struct gs_op_info *info = gs_op_info(step->op);
+  if (info->group == GS_GROUP_CONTROL) {
+    print_control(text, view, step);
+    return;
+  }
   bool device = info->group == GS_GROUP_COLLECTIVE || info->group == GS_GROUP_DEVICE;
   bool reduces = step->op == GS_OP_ALL_REDUCE || step->op == GS_OP_REDUCE_SCATTER;
   if (gs_step_group_size(step) > 1)
@@ -184,6 +238,8 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
 void gs_view_step(struct gs_text *text, const struct gs_view *view, int step)
 {
   const char *name = view->names[step];
+  int depth = view->program->steps[step].depth;
+  gs_text_printf(text, "%*s", 2 * depth, "");
   if (name != NULL) {
     gs_paint(text, GS_ROLE_NAME, name);
     int spaces = view->name_width - gs_paint_width(name);

@@ -133,7 +133,7 @@ static bool assemble(const struct gs_slice_of_graph *slice, const struct gs_node
   for (int k = 0; k < npieces; k++) {
     struct gs_node *arg = node->args[pieces[k].operand];
     const struct assembly *inner = known[arg->id];
-    bool free = inner != NULL && !output[arg->id] && only_user(slice, arg->id, node->id);
+    bool free = inner != NULL && arg->region == node->region && !output[arg->id] && only_user(slice, arg->id, node->id);
     if (!(free && take_in(a, &pieces[k], inner)) && !add_plain(a, &pieces[k], arg))
       return false;
   }

@@ -89,6 +89,7 @@ check_LTLIBRARIES += %D%/unit/libunit.la
   %D%/unit/tree_text.h
 check_PROGRAMS += \
   %D%/unit/check_contraction.tap \
+  %D%/unit/check_control.tap \
   %D%/unit/check_cpu.tap \
   %D%/unit/check_device.tap \
   %D%/unit/check_einsum.tap \
@@ -108,6 +109,7 @@ check_PROGRAMS += \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
 %C%_unit_check_contraction_tap_SOURCES = %D%/unit/check_contraction.c
+%C%_unit_check_control_tap_SOURCES = %D%/unit/check_control.c
 %C%_unit_check_cpu_tap_SOURCES = %D%/unit/check_cpu.c
 %C%_unit_check_device_tap_SOURCES = %D%/unit/check_device.c
 %C%_unit_check_einsum_tap_SOURCES = %D%/unit/check_einsum.c

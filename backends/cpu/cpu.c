@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/control.h"
 #include "backends/cpu/fuse.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/memory.h"
@@ -33,6 +34,8 @@ struct gs_executable {
   const void **args;                   /* addresses of operands: MOST_ARGS for each thread */
   const struct gs_type **arg_types;    /* and their types */
   int most_args;
+  struct gs_control control;
+  char *staging;                       /* control.staging bytes for each thread */
 };
 
 /* What one call of run shares with the tasks. */
@@ -163,6 +166,58 @@ static void paste_output(void *user, int64_t position, int thread)
                     r->outputs[r->output]->data);
 }
 
+/* Operands of a step that opens or closes a scope to their targets, all at once. */
+static void fill_targets(void *user, int64_t position, int thread)
+{
+  const struct running *r = user;
+  const struct gs_executable *e = r->e;
+  const struct gs_step *step = &e->program->steps[r->begin];
+  const int *cells = e->control.cells + e->control.first[r->begin];
+  char *staged = e->staging != NULL ? e->staging + (size_t)thread * (size_t)e->control.staging : NULL;
+  bool through = step->op == GS_OP_LOOP_END && staged != NULL;
+  for (int k = 0; k < step->nargs && through; k++) {
+    size_t bytes = (size_t)gs_type_bytes(&e->program->steps[step->args[k]].type);
+    memcpy(staged, address(e, step->args[k], position), bytes);
+    staged += bytes;
+  }
+  staged = through ? e->staging + (size_t)thread * (size_t)e->control.staging : NULL;
+  for (int k = 0; k < step->nargs; k++) {
+    size_t bytes = (size_t)gs_type_bytes(&e->program->steps[step->args[k]].type);
+    const char *from = through ? staged : address(e, step->args[k], position);
+    char *to = cells[k] < 0 ? NULL : address(e, cells[k], position);
+    if (to != NULL && to != from && bytes > 0)
+      memcpy(to, from, bytes);
+    staged = through ? staged + bytes : NULL;
+  }
+}
+
+/* The step after INDEX, which opens or closes a scope.  A condition is the same on all devices. */
+static int run_control(struct gs_executable *e, int index)
+{
+  struct running r = { .e = e, .begin = index };
+  const struct gs_step *step = &e->program->steps[index];
+  bool condition = false;
+  if (gs_control_copies(e->program, index))
+    gs_pool_run(e->pool, e->program->mesh->ndevices, fill_targets, &r);
+  if (step->op == GS_OP_LOOP_TEST || step->op == GS_OP_COND)
+    condition = gs_element_get_int(GS_DTYPE_PRED, address(e, step->args[0], 0), 0) != 0;
+  return gs_control_next(e->program, &e->control, index, condition);
+}
+
+/* The segment that begins with step INDEX. */
+static int segment_at(const struct gs_executable *e, int index)
+{
+  int low = 0, high = e->nsegments;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (e->segments[middle] < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static bool find_segments(struct gs_executable *e)
 {
   const struct gs_program *program = e->program;
@@ -171,7 +226,7 @@ static bool find_segments(struct gs_executable *e)
     return false;
   bool collective = true;              /* so that a segment begins at step 0 */
   for (int i = 0; i < program->nsteps; i++) {
-    bool now = gs_op_is_collective(program->steps[i].op);
+    bool now = gs_buffers_stands_alone(&program->steps[i]);
     if (now || collective)
       e->segments[e->nsegments++] = i;
     collective = now;
@@ -243,6 +298,8 @@ static void release(struct gs_executable *e)
   free(e->args);
   free(e->arg_types);
   gs_buffers_free(&e->buffers);
+  gs_control_free(&e->control);
+  free(e->staging);
   if (e->memory != NULL)
     gs_budget_give(e->host.budget, e->bytes);
   free(e->memory);
@@ -275,6 +332,15 @@ static bool make_arguments(struct gs_executable *e)
   return e->args != NULL && e->arg_types != NULL;
 }
 
+static bool make_control(struct gs_executable *e)
+{
+  if (!gs_control_init(e->program, e->buffers.alias, &e->control))
+    return false;
+  if (e->control.staging > 0)
+    e->staging = calloc((size_t)gs_pool_threads(e->pool), (size_t)e->control.staging);
+  return e->control.staging == 0 || e->staging != NULL;
+}
+
 static struct gs_executable *compile(const struct gs_host *host, const struct gs_plan *plan)
 {
   struct gs_executable *e = calloc(1, sizeof *e);
@@ -291,7 +357,7 @@ static struct gs_executable *compile(const struct gs_host *host, const struct gs
   e->pool = gs_pool_new(host->nthreads);
   if (e->whole != NULL && e->kernels != NULL && e->needed != NULL && e->pool != NULL && find_segments(e)
       && make_kernels(e) && gs_buffers_plan(plan->program, e->kernels, e->needed, &e->buffers)
-      && make_arguments(e) && allocate(e))
+      && make_control(e) && make_arguments(e) && allocate(e))
     return e;
   if (host->diagnostics->errors == errors)
     gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
@@ -355,23 +421,34 @@ static void collect_outputs(struct gs_executable *e, struct gs_tensor **outputs)
       gs_pool_run(e->pool, e->program->mesh->ndevices, paste_output, &r);
 }
 
+/* Segment S on all devices. */
+static void run_segment_everywhere(struct gs_executable *e, int s)
+{
+  struct running r = { .e = e, .begin = e->segments[s], .end = e->segments[s + 1] };
+  bool few = e->program->mesh->ndevices < gs_pool_threads(e->pool);
+  bool shared = gs_device_is_shared(&e->program->steps[r.begin]);
+  r.phase = shared ? GS_DEVICE_SHARE : GS_DEVICE_WHOLE;
+  if (few && !shared)
+    run_in_pieces(&r);
+  else
+    gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+  r.phase = GS_DEVICE_COLLECT;
+  if (shared)
+    gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+}
+
 static enum gs_status run(struct gs_executable *e, struct gs_tensor *const *inputs, int ninputs,
                           struct gs_tensor **outputs)
 {
   bool ready = make_outputs(e, outputs) && load_inputs(e, inputs, ninputs);
-  bool few = e->program->mesh->ndevices < gs_pool_threads(e->pool);
   enum gs_status status = ready ? GS_OK : GS_FAILED;
-  for (int s = 0; s < e->nsegments && status == GS_OK; s++) {
-    struct running r = { .e = e, .begin = e->segments[s], .end = e->segments[s + 1] };
-    bool shared = gs_device_is_shared(&e->program->steps[r.begin]);
-    r.phase = shared ? GS_DEVICE_SHARE : GS_DEVICE_WHOLE;
-    if (few && !shared)
-      run_in_pieces(&r);
-    else
-      gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
-    r.phase = GS_DEVICE_COLLECT;
-    if (shared)
-      gs_pool_run(e->pool, e->program->mesh->ndevices, run_segment, &r);
+  for (int s = 0; s < e->nsegments && status == GS_OK;) {
+    if (gs_op_info(e->program->steps[e->segments[s]].op)->group == GS_GROUP_CONTROL) {
+      s = segment_at(e, run_control(e, e->segments[s]));
+    } else {
+      run_segment_everywhere(e, s);
+      s++;
+    }
     if (e->host.interrupt != NULL && *e->host.interrupt)
       status = GS_INTERRUPTED;
   }

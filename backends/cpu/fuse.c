@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "backends/cpu/copy.h"
+#include "backends/cpu/memory.h"
 
 /* An operand that has been met and not looked at. */
 struct use {
@@ -439,7 +440,7 @@ static void find_segments(const struct gs_program *program, int *first)
 {
   bool collective = false;
   for (int i = 0; i < program->nsteps; i++) {
-    bool now = gs_op_is_collective(program->steps[i].op);
+    bool now = gs_buffers_stands_alone(&program->steps[i]);
     first[i] = now || collective || i == 0 ? i : first[i - 1];
     collective = now;
   }
@@ -474,8 +475,14 @@ bool gs_cpu_fuse(const struct gs_program *program, struct gs_scratch *scratch,
   for (int i = 0; i < program->noutputs; i++)
     needed[program->outputs[i].step] = true;
   for (int i = program->nsteps - 1; i >= 0 && ok; i--) {
+    bool control = gs_op_info(program->steps[i].op)->group == GS_GROUP_CONTROL;
+    needed[i] = needed[i] || control;
     if (!needed[i])
       continue;
+    if (control) {
+      need_operands(program, i, NULL, needed);
+      continue;
+    }
     if (kernels[i] == NULL && is_computable(program, i)) {
       g.first = first[i];
       g.root = i;

@@ -17,7 +17,7 @@ enum { GS_FUSE_VALUES = 64, GS_FUSE_LEAVES = 60, GS_FUSE_DIMS = 2 * GS_MAX_RANK 
 
 /* Rows are those of the outer dims, then those of the middle ones, which only a reduction over them
  * as the root has. */
-enum gs_region { GS_OUTER, GS_MIDDLE, GS_COLUMNS };
+enum gs_loop_region { GS_OUTER, GS_MIDDLE, GS_COLUMNS };
 
 struct gs_domain {
   int ndims;

@@ -83,7 +83,7 @@ static void make_nodes(struct gs_fused_kernel *k, const struct gs_program *progr
 
 /* ---- The domain ---- */
 
-static enum gs_region region_of(const struct gs_domain *d, int dim)
+static enum gs_loop_region region_of(const struct gs_domain *d, int dim)
 {
   return d->split >= 0 && dim >= d->split ? GS_COLUMNS
          : d->middle >= 0 && dim >= d->middle ? GS_MIDDLE : GS_OUTER;
@@ -101,10 +101,10 @@ static bool merges(const struct gs_fused_kernel *k, int a, int b, int64_t size_o
 /* Merge dims; without reductions the last of them becomes the columns. */
 static void make_domain(struct gs_fused_kernel *k, const struct gs_domain *d)
 {
-  enum gs_region regions[GS_FUSE_DIMS];
+  enum gs_loop_region regions[GS_FUSE_DIMS];
   int count = 0;
   for (int i = 0; i < d->ndims; i++) {
-    enum gs_region region = region_of(d, i);
+    enum gs_loop_region region = region_of(d, i);
     bool merge = count > 0 && regions[count - 1] == region && merges(k, count - 1, i, d->size[i]);
     int to = merge ? count - 1 : count++;
     for (int n = 0; n < k->nleaves; n++)

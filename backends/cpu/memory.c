@@ -128,10 +128,14 @@ static int64_t rounded(const struct gs_type *type)
   return (gs_type_bytes(type) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Only renames what its operand holds. */
-static bool is_alias(const struct gs_step *step)
+bool gs_buffers_stands_alone(const struct gs_step *step)
 {
-  return step->op == GS_OP_RESHAPE || step->op == GS_OP_SHARD;
+  return gs_op_is_collective(step->op) || gs_op_info(step->op)->group == GS_GROUP_CONTROL;
+}
+
+static void use_until(int *last, int owner, int step)
+{
+  last[owner] = step > last[owner] ? step : last[owner];
 }
 
 static void find_last_uses(const struct gs_program *program, struct gs_cpu_kernel *const *kernels,
@@ -143,62 +147,95 @@ static void find_last_uses(const struct gs_program *program, struct gs_cpu_kerne
     const int *args = kernels[i] != NULL ? kernels[i]->args : step->args;
     if (!needed[i])
       continue;
-    last[alias[i]] = i;
+    use_until(last, alias[i], gs_step_last_use(program, alias[i], i));
     for (int a = 0; a < nargs; a++)
-      last[alias[args[a]]] = i;
+      use_until(last, alias[args[a]], gs_step_last_use(program, alias[args[a]], i));
   }
   for (int i = 0; i < program->noutputs; i++)
     last[alias[program->outputs[i].step]] = program->nsteps;
+}
+
+/* Steps in order of a KEY below LIMIT that each has: those with key k are order[first[k]] up to
+ * order[first[k+1]]. */
+struct sorted { int *first, *order; };
+
+static bool sort_steps(const struct gs_program *program, const bool *which, const int *key,
+                       struct sorted *sorted)
+{
+  int n = program->nsteps;
+  sorted->first = calloc((size_t)n + 2, sizeof *sorted->first);
+  sorted->order = calloc((size_t)n + 1, sizeof *sorted->order);
+  if (sorted->first == NULL || sorted->order == NULL)
+    return false;
+  for (int i = 0; i < n; i++)
+    if (which[i] && key[i] < n)
+      sorted->first[key[i] + 2]++;
+  for (int k = 0; k < n; k++)
+    sorted->first[k + 2] += sorted->first[k + 1];
+  for (int i = 0; i < n; i++)
+    if (which[i] && key[i] < n)
+      sorted->order[sorted->first[key[i] + 1]++] = i;
+  return true;
+}
+
+/* Offsets, in the order in which memory is first written. */
+static void assign_offsets(const struct gs_program *program, struct planner *p, const struct sorted *begin,
+                           const struct sorted *end, struct gs_buffers *b)
+{
+  for (int i = 0; i < program->nsteps; i++) {
+    for (int k = begin->first[i]; k < begin->first[i + 1]; k++) {
+      const struct gs_step *step = &program->steps[begin->order[k]];
+      if (is_in_arena(step, b, begin->order[k]))
+        b->offset[begin->order[k]] = take(p, rounded(&step->type));
+    }
+    for (int k = end->first[i]; k < end->first[i + 1]; k++)
+      if (b->offset[end->order[k]] >= 0)
+        give(p, b->offset[end->order[k]], rounded(&program->steps[end->order[k]].type));
+  }
+  for (int i = 0; i < program->nsteps; i++)
+    b->offset[i] = b->offset[b->alias[i]];
+  b->size = p->huge ? INT64_MAX : p->top;
 }
 
 bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *const *kernels,
                      const bool *needed, struct gs_buffers *b)
 {
   struct planner p = { 0 };
+  struct sorted begin = { 0 }, end = { 0 };
   size_t n = (size_t)program->nsteps + 1;
-  int *last = calloc(n, sizeof *last), *ends = calloc(n + 1, sizeof *ends), *ending = calloc(n, sizeof *ending);
+  int *last = calloc(n, sizeof *last), *first = calloc(n, sizeof *first);
+  bool *own = calloc(n, sizeof *own);  /* has memory of its own */
   b->offset = calloc(n, sizeof *b->offset);
   b->alias = calloc(n, sizeof *b->alias);
   b->output = calloc(n, sizeof *b->output);
-  p.failed = last == NULL || ends == NULL || ending == NULL || b->offset == NULL || b->alias == NULL
-             || b->output == NULL;
-  for (int i = 0; i < program->nsteps && !p.failed; i++)
-    b->alias[i] = is_alias(&program->steps[i]) ? b->alias[program->steps[i].args[0]] : i;
-  if (!p.failed) {
+  bool ok = last != NULL && first != NULL && own != NULL && b->offset != NULL && b->alias != NULL
+            && b->output != NULL;
+  for (int i = 0; i < program->nsteps && ok; i++) {
+    int alias = gs_step_alias(program, i);
+    b->alias[i] = alias == i ? i : b->alias[alias];
+    own[i] = needed[i] && alias == i;
+    first[i] = gs_step_begin(program, i);
+    b->offset[i] = -1;
+  }
+  if (ok) {
     find_last_uses(program, kernels, needed, b->alias, last);
     place_outputs(program, b);
+    ok = sort_steps(program, own, first, &begin) && sort_steps(program, own, last, &end);
   }
-  /* Steps by their last use: ending[ends[k] .. ends[k+1]) end at step k. */
-  for (int i = 0; i < program->nsteps && !p.failed; i++)
-    if (needed[i] && b->alias[i] == i && last[i] < program->nsteps)
-      ends[last[i] + 1]++;
-  for (int k = 0; k < program->nsteps && !p.failed; k++)
-    ends[k + 1] += ends[k];
-  int *cursor = p.failed ? NULL : calloc(n + 1, sizeof *cursor);
-  p.failed = cursor == NULL;
-  for (int i = 0; i < program->nsteps && !p.failed; i++)
-    if (needed[i] && b->alias[i] == i && last[i] < program->nsteps)
-      ending[ends[last[i]] + cursor[last[i]]++] = i;
-  for (int i = 0; i < program->nsteps && !p.failed; i++) {
-    const struct gs_step *step = &program->steps[i];
-    if (b->alias[i] != i)
-      b->offset[i] = b->offset[b->alias[i]];
-    else
-      b->offset[i] = needed[i] && is_in_arena(step, b, i) ? take(&p, rounded(&step->type)) : -1;
-    for (int k = ends[i]; k < ends[i + 1]; k++)
-      if (b->offset[ending[k]] >= 0)
-        give(&p, b->offset[ending[k]], rounded(&program->steps[ending[k]].type));
-  }
-  b->size = p.huge ? INT64_MAX : p.top;
+  if (ok)
+    assign_offsets(program, &p, &begin, &end, b);
   for (struct hole *h = p.holes, *next; h != NULL; h = next) {
     next = h->next;
     free(h);
   }
+  free(begin.first);
+  free(begin.order);
+  free(end.first);
+  free(end.order);
   free(last);
-  free(ends);
-  free(ending);
-  free(cursor);
-  return !p.failed;
+  free(first);
+  free(own);
+  return ok && !p.failed;
 }
 
 void gs_buffers_free(struct gs_buffers *b)

@@ -14,6 +14,9 @@ struct gs_buffers {
 /* Inputs, parameters and constants. */
 bool gs_buffers_is_data(const struct gs_step *step);
 
+/* Is a segment of its own: communicates, or opens or closes the scope of a loop or a branch. */
+bool gs_buffers_stands_alone(const struct gs_step *step);
+
 /* Where the part of the device at POSITION begins in the whole tensor, in bytes; only for steps whose
  * parts each lie there in one piece, without padding. */
 int64_t gs_buffers_begin(const struct gs_step *step, int64_t position);

@@ -10,6 +10,7 @@
 /* Leaves that hold data have no evaluator, nor have the rows that only the partitioner makes. */
 #define gs_reference_leaf NULL
 #define gs_reference_device NULL
+#define gs_reference_control NULL
 static gs_reference_function *const function_table[] = {
 #define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_reference_##eval,
@@ -66,25 +67,128 @@ static struct gs_tensor *operator_value(const struct evaluation *e, const struct
   return t;
 }
 
-static enum gs_status evaluate_node(struct evaluation *e, const struct gs_node *node)
+static void set_value(struct evaluation *e, int id, struct gs_tensor *tensor)
+{
+  gs_tensor_unref(e->values[id]);
+  e->values[id] = tensor;
+}
+
+static enum gs_status evaluate_control(struct evaluation *e, const struct gs_node *node);
+
+static enum gs_status compute_node(struct evaluation *e, const struct gs_node *node)
 {
   if (e->host->interrupt != NULL && *e->host->interrupt)
     return GS_INTERRUPTED;
+  if (gs_op_info(node->op)->group == GS_GROUP_CONTROL)
+    return evaluate_control(e, node);
   bool data = node->op == GS_OP_INPUT || node->op == GS_OP_PARAM || node->op == GS_OP_CONSTANT;
-  e->values[node->id] = data ? leaf_value(e, node) : operator_value(e, node);
-  if (e->values[node->id] == NULL) {
-    gs_error(e->host->diagnostics, node->span, "out of memory for the value of %s",
-             node->name != NULL ? node->name : gs_op_info(node->op)->name);
-    return GS_FAILED;
+  set_value(e, node->id, data ? leaf_value(e, node) : operator_value(e, node));
+  if (e->values[node->id] != NULL)
+    return GS_OK;
+  gs_error(e->host->diagnostics, node->span, "out of memory for the value of %s",
+           node->name != NULL ? node->name : gs_op_info(node->op)->name);
+  return GS_FAILED;
+}
+
+/* The nodes of REGION itself that anything needs, in order. */
+static enum gs_status evaluate_region(struct evaluation *e, int region)
+{
+  const struct gs_region *r = &e->graph->regions[region];
+  enum gs_status status = GS_OK;
+  for (int id = r->begin; id < r->end && status == GS_OK; id++)
+    if (e->uses[id] > 0 && e->graph->nodes[id]->region == region
+        && e->graph->nodes[id]->op != GS_OP_LOOP_VALUE)
+      status = compute_node(e, e->graph->nodes[id]);
+  return status;
+}
+
+static void use_once(struct evaluation *e, int id)
+{
+  if (e->graph->nodes[id]->region == 0 && --e->uses[id] == 0)
+    set_value(e, id, NULL);
+}
+
+/* After a loop: its nodes' values are gone, and what they used is used. */
+static void leave_region(struct evaluation *e, int region)
+{
+  const struct gs_region *r = &e->graph->regions[region];
+  for (int id = r->begin; id < r->end; id++) {
+    const struct gs_node *node = e->graph->nodes[id];
+    if (e->uses[id] == 0 || !gs_region_is_inside(e->graph->regions, node->region, region))
+      continue;
+    for (int a = 0; a < node->nargs && e->graph->regions[region].parent == 0; a++)
+      use_once(e, node->args[a]->id);
+    set_value(e, id, NULL);
   }
-  for (int a = 0; a < node->nargs; a++) {
-    int id = node->args[a]->id;
-    if (--e->uses[id] == 0) {
-      gs_tensor_unref(e->values[id]);
-      e->values[id] = NULL;
-    }
+}
+
+static bool is_true(const struct evaluation *e, const struct gs_node *p)
+{
+  return gs_element_get_int(p->type.dtype, e->values[p->id]->data, 0) != 0;
+}
+
+/* The carried values, of the first turn or of the one after the next, all at once. */
+static void carry_on(struct evaluation *e, const struct gs_node *loop, int ncarries, bool first,
+                     struct gs_tensor **room)
+{
+  for (int k = 0; k < ncarries; k++)
+    room[k] = gs_tensor_ref(e->values[loop->args[k]->args[first ? 0 : 2]->id]);
+  for (int k = 0; k < ncarries; k++)
+    set_value(e, loop->args[k]->args[1]->id, room[k]);
+}
+
+/* The results are left in the values of the LOOP_NEXT nodes. */
+static enum gs_status evaluate_loop(struct evaluation *e, const struct gs_node *loop)
+{
+  int region = loop->attrs->control.regions[0];
+  int64_t trips = loop->attrs->control.trips;
+  int ncarries = loop->nargs - (trips < 0);
+  struct gs_tensor **room = calloc((size_t)ncarries + 1, sizeof(struct gs_tensor *));
+  enum gs_status status = room != NULL ? GS_OK : GS_FAILED;
+  if (room == NULL)
+    gs_error(e->host->diagnostics, loop->span, "out of memory");
+  else
+    carry_on(e, loop, ncarries, true, room);
+  for (int64_t turn = 0; status == GS_OK && turn != trips; turn++) {
+    status = evaluate_region(e, region);
+    if (status != GS_OK || (trips < 0 && !is_true(e, loop->args[ncarries])))
+      break;
+    carry_on(e, loop, ncarries, false, room);
   }
-  return GS_OK;
+  for (int k = 0; k < ncarries && status == GS_OK; k++)
+    set_value(e, loop->args[k]->id, gs_tensor_ref(e->values[loop->args[k]->args[1]->id]));
+  leave_region(e, region);
+  for (int k = 0; k < ncarries && loop->region == 0; k++)
+    for (int a = 0; a < loop->args[k]->nargs; a++)
+      use_once(e, loop->args[k]->args[a]->id);
+  free(room);
+  return status;
+}
+
+static enum gs_status evaluate_control(struct evaluation *e, const struct gs_node *node)
+{
+  const struct gs_node *from = node->args[0];
+  enum gs_status status = GS_OK;
+  switch ((int)node->op) {
+  case GS_OP_LOOP: return evaluate_loop(e, node);
+  case GS_OP_LOOP_RESULT: from = node->args[1]; break;
+  case GS_OP_COND:                     /* its own value is that of its operand */
+    status = evaluate_region(e, node->attrs->control.regions[is_true(e, from) ? 0 : 1]);
+    break;
+  case GS_OP_COND_RESULT: from = is_true(e, node->args[0]) ? node->args[1] : node->args[2]; break;
+  default: return status;              /* LOOP_NEXT: its value is the loop's to give */
+  }
+  if (status == GS_OK)
+    set_value(e, node->id, gs_tensor_ref(e->values[from->id]));
+  return status;
+}
+
+static enum gs_status evaluate_node(struct evaluation *e, const struct gs_node *node)
+{
+  enum gs_status status = compute_node(e, node);
+  for (int a = 0; a < node->nargs && status == GS_OK && node->op != GS_OP_LOOP_NEXT; a++)
+    use_once(e, node->args[a]->id);
+  return status;
 }
 
 /* How often each value is still wanted; values nobody wants are not computed. */
@@ -114,7 +218,7 @@ enum gs_status gs_reference_evaluate(const struct gs_host *host, const struct gs
   else
     gs_error(host->diagnostics, (struct gs_span){ 0 }, "out of memory");
   for (int id = 0; id <= last && status == GS_OK; id++)
-    if (e.uses[id] > 0)
+    if (e.uses[id] > 0 && graph->nodes[id]->region == 0)
       status = evaluate_node(&e, graph->nodes[id]);
   for (int i = 0; i < nnodes; i++)
     outputs[i] = status == GS_OK ? gs_tensor_ref(e.values[nodes[i]->id]) : NULL;

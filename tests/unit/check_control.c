@@ -1,0 +1,185 @@
+/* tests/unit/check_control.c - loops and branches: the CPU backend against the reference, what plans say of
+ * them, and what is refused.
+ */
+#include <config.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/reference/reference.h"
+#include "gspmd.h"
+#include "tests/unit/run.h"
+
+/* Programs over x, an input of f32[X0,X1] cut over the mesh a=2, b=3 in some way, that set y. */
+static const char *const programs[] = {
+  "y = loop(3, fn(i, c) { c * 0.5 + convert(i, f32) }, x)",
+  "y = loop(0, fn(i, c) { c * 0.5 }, x)",
+  "y = loop(1, fn(i, c) { c + sum(c) }, x)",
+  "y = loop(4, fn(i, c) { (c[1], c[0] + 1) }, (x, x * 2))[0]",
+  "y = loop(5, fn(i, c) { (c[1], c[2], c[0]) }, (x, x + 1, x + 2))[1]",
+  "y = loop(3, fn(i, c) { roll(c, 1, 0) }, x)",
+  "y = loop(3, fn(i, c) { reverse(c, [1]) + roll(c, 2, 1) * 0.25 }, x)",
+  "y = loop(2, fn(i, c) { c - mean(c, dim=0, keep=true) }, x)",
+  "y = loop(2, fn(i, c) { softmax(c, dim=1) }, x)",
+  "y = loop(2, fn(i, c) { shard(c, [-1, a]) + 1 }, x)",
+  "y = loop(2, fn(i, c) { shard(c, [[b, a], -1]) * shard(x, [a, -1]) }, x)",
+  "y = loop(2, fn(i, c) { loop(3, fn(j, d) { d * 0.5 + c }, c) }, x)",
+  "y = loop(2, fn(i, c) { e = c * 2; loop(3, fn(j, d) { (d[1], d[0] + e) }, (c, c))[0] * 0.125 }, x)",
+  "y = loop(3, fn(i, c) { cond(i == 1, fn(d) { d * 2 }, fn(d) { d + 1 }, c) }, x)",
+  "y = cond(sum(x) > 0, fn(d) { d }, fn(d) { d * 0.5 }, x)",
+  "y = cond(sum(x) < 0, fn(d) { sum(d, dim=1) }, fn(d) { max(d, dim=1) }, x)",
+  "y = cond(sum(x) > 0, fn(d) { cond(sum(d) > 1e9, fn(e) { e }, fn(e) { e + 3 }, d) }, fn(d) { d }, x)",
+  "p, q = cond(max(x) > 0, fn(d) { (d, 1) }, fn(d) { (d * 0.5, 2) }, x)\ny = p + convert(q, f32)",
+  "y = while_loop(fn(c) { sum(c * c) > 0.01 }, fn(c) { c * 0.5 }, x)",
+  "y = while_loop(fn(c) { sum(c) > 1e30 }, fn(c) { c * 2 }, x)",
+  "n, y = while_loop(fn(c) { c[0] < 4 }, fn(c) { (c[0] + 1, c[1] + sum(c[1], dim=1, keep=true) * 0.1) }, (0, x))",
+  "y = while_loop(fn(c) { c[0] < 3 }, fn(c) { (c[0] + 1, c[2], c[1]) }, (0, x, x * 2))[1]",
+  "z = loop(2, fn(i, c) { c + 1 }, x)\ny = z * loop(2, fn(i, c) { c + z }, x)",
+  "y = reshape(loop(2, fn(i, c) { reshape(c, [-1]) + 1 } , reshape(x, [-1])), [-1, 1])",
+};
+
+static const int shapes[][2] = { { 6, 6 }, { 5, 7 }, { 1, 3 }, { 12, 2 } };
+static const char *const cuts[] = { "[-1, -1]", "[a, b]", "[[a, b], -1]", "[?, [b, a]]" };
+
+static void check_program(const char *text)
+{
+  static const char *const names[] = { "y" };
+  struct gs_session_options options = { .quiet = true };
+  struct gs_session *session = gs_session_new(&options);
+  struct gs_diagnostics diagnostics = { 0 };
+  struct gs_host host = { .diagnostics = &diagnostics, .nthreads = 2, .poison_padding = true };
+  struct gs_tensor *got, *want;
+  ck_assert_msg(gs_session_run_text(session, "test", text, strlen(text)), "%s", text);
+  const struct gs_plan *plan = gs_session_plan(session, names, 1);
+  struct gs_node *node = gs_session_tensor(session, "y");
+  ck_assert_msg(plan != NULL, "%s", text);
+  struct gs_arena *arena = gs_arena_new(NULL);
+  const char *wrong = gs_program_verify(arena, plan->program);
+  ck_assert_msg(wrong == NULL, "%s: %s", text, wrong);
+  gs_arena_free(arena);
+  struct gs_executable *e = gs_backend_cpu.compile(&host, plan);
+  ck_assert_ptr_nonnull(e);
+  for (int run = 0; run < 2; run++) {
+    ck_assert_int_eq(gs_backend_cpu.run(e, NULL, 0, &got), GS_OK);
+    ck_assert_int_eq(gs_reference_evaluate(&host, plan->graph, &node, 1, NULL, 0, &want), GS_OK);
+    ck_assert(gs_type_equal(&got->type, &want->type));
+    for (int64_t i = 0; i < gs_type_elements(&want->type); i++) {
+      double g = gs_element_get(got->type.dtype, got->data, i), w = gs_element_get(want->type.dtype, want->data, i);
+      ck_assert_msg(fabs(g - w) <= 1e-4 * (1 + fabs(w)), "%s: element %d is %g, not %g", text, (int)i, g, w);
+    }
+    gs_tensor_unref(got);
+    gs_tensor_unref(want);
+  }
+  gs_backend_cpu.release(e);
+  gs_session_free(session);
+}
+
+START_TEST(same_values)
+{
+  char text[1024];
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+      snprintf(text, sizeof text, "mesh(a=2, b=3)\nx = shard(input(f32[%d,%d]), %s)\n%s\n", shapes[s][0],
+               shapes[s][1], cuts[c], programs[_i]);
+      check_program(text);
+    }
+}
+END_TEST
+
+/* What a program's plan sends in all. */
+static double bytes_of(const char *text)
+{
+  static const char *const names[] = { "y" };
+  struct gs_session_options options = { .quiet = true };
+  struct gs_session *session = gs_session_new(&options);
+  struct gs_program_totals totals;
+  ck_assert(gs_session_run_text(session, "test", text, strlen(text)));
+  const struct gs_plan *plan = gs_session_plan(session, names, 1);
+  ck_assert_ptr_nonnull(plan);
+  struct gs_arena *arena = gs_arena_new(NULL);
+  gs_program_total(arena, plan->program, &totals);
+  gs_arena_free(arena);
+  gs_session_free(session);
+  return totals.bytes;
+}
+
+/* A gathered weight does not change in the loop: it is gathered once, however many turns there are. */
+START_TEST(invariants_are_moved_once)
+{
+  char text[512];
+  double before = -1;
+  for (int turns = 1; turns < 100; turns *= 3) {
+    snprintf(text, sizeof text,
+             "mesh(d=4)\nx = shard(input(f32[8,16]), [d, -1])\nw = shard(input(f32[16,16]), [d, -1])\n"
+             "y = loop(%d, fn(i, c) { tanh(c @ shard(w, replicated)) }, x)\n", turns);
+    double bytes = bytes_of(text);
+    ck_assert_double_eq(bytes, 3 * 4 * 16 * 4);
+    ck_assert(before < 0 || bytes == before);
+    before = bytes;
+  }
+}
+END_TEST
+
+START_TEST(inside_counts_by_turns)
+{
+  const char *text = "mesh(d=4)\nx = shard(input(f32[8,16]), [-1, d])\n"
+                     "y = loop(5, fn(i, c) { c + sum(c, dim=1, keep=true) }, x)\n";
+  ck_assert_double_eq(bytes_of(text), 5 * 2 * 3.0 / 4 * 8 * 4);
+}
+END_TEST
+
+/* One stage a device; each turn shifts by one stage: its boundary travels, nothing else. */
+START_TEST(shifting_buffer)
+{
+  const char *text = "mesh(d=4)\nx = shard(input(f32[4,8]), [d, -1])\n"
+                     "y = loop(6, fn(i, c) { shard(tanh(roll(c, 1, 0)), [d, -1]) }, x)\n";
+  ck_assert_double_eq(bytes_of(text), 6 * 8 * 4);
+}
+END_TEST
+
+static const struct { const char *text, *message; } errors[] = {
+  { "y = loop(2, fn(i, c) { (c, c) }, x)", "the body gives a tuple" },
+  { "y = loop(2, fn(i, c) { concat([c, c], 0) }, x)", "the body gives f32[8,8] where the loop carries f32[4,8]" },
+  { "y = loop(2, fn(i, c) { c > 0 }, x)", "the body gives pred[4,8]" },
+  { "y = loop(-1, fn(i, c) { c }, x)", "-1 turns" },
+  { "y = loop(2, 3, x)", "a function" },
+  { "y = loop(2, fn(c) { c }, x)", "takes 1 argument" },
+  { "y = loop(2, fn(i, c) { c }, \"x\")", "not a tensor" },
+  { "y = while_loop(fn(c) { c > 0 }, fn(c) { c }, x)", "the condition is pred[4,8], not pred[]" },
+  { "y = while_loop(fn(c) { 3 }, fn(c) { c }, x)", "not a scalar pred" },
+  { "y = cond(x > 0, fn() { x }, fn() { x })", "the condition is pred[4,8], not pred[]" },
+  { "y = cond(sum(x) > 0, fn() { x }, fn() { sum(x) })", "the branch for false gives f32[] where" },
+  { "y = cond(sum(x) > 0, fn(a) { x }, fn(a) { x })", "argument" },
+};
+
+static void keep_message(void *user, const struct gs_diagnostic *diagnostic)
+{
+  char *kept = user;
+  if (diagnostic->severity == GS_ERROR && kept[0] == '\0')
+    snprintf(kept, 256, "%s", diagnostic->message);
+}
+
+START_TEST(refused)
+{
+  char text[512], message[256] = "";
+  struct gs_session_options options = { .quiet = true, .sink = keep_message, .user = message };
+  struct gs_session *session = gs_session_new(&options);
+  snprintf(text, sizeof text, "mesh(d=4)\nx = input(f32[4,8])\n%s\n", errors[_i].text);
+  ck_assert(!gs_session_run_text(session, "test", text, strlen(text)));
+  ck_assert_msg(strstr(message, errors[_i].message) != NULL, "%s: %s", errors[_i].text, message);
+  const char *more = "z = loop(2, fn(i, c) { c + 1 }, x)\ncheck(z)\n";
+  ck_assert(gs_session_run_text(session, "test", more, strlen(more)));
+  gs_session_free(session);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof table / sizeof *table))
+
+RUN_TESTS("control",
+  tcase_add_loop_test(cases, same_values, 0, COUNT(programs));
+  tcase_add_test(cases, invariants_are_moved_once);
+  tcase_add_test(cases, inside_counts_by_turns);
+  tcase_add_test(cases, shifting_buffer);
+  tcase_add_loop_test(cases, refused, 0, COUNT(errors));
+)
