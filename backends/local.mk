@@ -10,6 +10,7 @@ libgspmd_la_SOURCES += \
   %D%/reference/einsum.c \
   %D%/reference/elementwise.c \
   %D%/reference/evaluate.c \
+  %D%/reference/gather.c \
   %D%/reference/kernels.h \
   %D%/reference/movement.c \
   %D%/reference/reduce.c \

@@ -20,6 +20,7 @@ libgspmd_la_SOURCES += \
   %D%/eval.h \
   %D%/functions_ask.c \
   %D%/functions_control.c \
+  %D%/functions_index.c \
   %D%/functions_list.c \
   %D%/functions_math.c \
   %D%/functions_shape.c \

@@ -174,6 +174,8 @@ struct selection {
   int64_t shape[GS_MAX_RANK];
   int rank;                            /* of shape */
   bool sliced, reshaped;
+  int npicks, picked[GS_MAX_RANK];     /* dims of shape that tensors pick elements of */
+  struct gs_node *picks[GS_MAX_RANK];
 };
 
 static bool add_dim(struct gs_session *s, const struct gs_ast *ast, struct selection *selection,
@@ -203,19 +205,50 @@ static bool select_range(struct gs_session *s, struct gs_scope *scope, const str
   return add_dim(s, item, selection, count);
 }
 
+/* A subscript that is a tensor of integers, or a list of them. */
+static bool select_tensor(struct gs_session *s, const struct gs_ast *item, struct gs_value subscript,
+                          int dim, int64_t size, struct selection *selection)
+{
+  struct gs_span at = gs_eval_span(s, item);
+  struct gs_node *node = subscript.node;
+  if (subscript.kind != GS_VALUE_TENSOR) {
+    struct gs_type type = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { subscript.length } };
+    struct gs_tensor *tensor = gs_tensor_new(&s->budget, &type);
+    if (tensor == NULL)
+      return gs_session_out_of_memory(s, at);
+    bool ok = true;
+    for (uint32_t k = 0; k < subscript.length && ok; k++) {
+      int64_t index;
+      ok = index_value(s, at, *gs_value_item(subscript, k), size, "the dim", &index);
+      if (ok)
+        gs_element_set_int(type.dtype, tensor->data, k, index);
+    }
+    node = ok ? gs_build_constant(&s->graph, at, tensor) : &s->graph.poison;
+    gs_tensor_unref(tensor);
+    if (gs_node_is_poison(&s->graph, node))
+      return false;
+  }
+  if (!gs_dtype_is_integer(node->type.dtype)) {
+    gs_session_fail(s, at, "an index is an integer, not %s", gs_type_string(s->values, &node->type));
+    gs_hint(&s->diagnostics, "where(p, a, b) picks by truth values");
+    return false;
+  }
+  selection->start[dim] = 0;
+  selection->end[dim] = size;
+  selection->step[dim] = 1;
+  selection->picked[selection->npicks] = selection->rank;
+  selection->picks[selection->npicks++] = node;
+  return add_dim(s, item, selection, size);
+}
+
 static bool select_index(struct gs_session *s, struct gs_scope *scope, const struct gs_ast *item,
                          int dim, int64_t size, struct selection *selection)
 {
   struct gs_value subscript;
   if (!gs_eval(s, scope, item, &subscript))
     return false;
-  if (subscript.kind == GS_VALUE_TENSOR) {
-    gs_session_fail(s, gs_eval_span(s, item), "an index must be known when the program is read, "
-                    "and this is a tensor (%s)", gs_value_describe(s->values, subscript));
-    gs_hint(&s->diagnostics, "where(p, a, b) or einsum with a comparison against iota can pick "
-            "elements by values");
-    return false;
-  }
+  if (subscript.kind == GS_VALUE_TENSOR || gs_value_is_sequence(subscript))
+    return select_tensor(s, item, subscript, dim, size, selection);
   char what[40];
   snprintf(what, sizeof what, "dim %d", dim);
   int64_t index;
@@ -288,6 +321,40 @@ static bool select_dims(struct gs_session *s, struct gs_scope *scope, const stru
   return true;
 }
 
+/* Tensors among the subscripts pick together: they are broadcast to one shape, which stands where the
+ * first of them was, or in front when others stand between them (NumPy's rule). */
+static struct gs_node *pick(struct gs_session *s, struct gs_span at, struct gs_node *x,
+                            struct selection *selection)
+{
+  struct gs_graph *g = &s->graph;
+  struct gs_type shape = selection->picks[0]->type;
+  bool apart = false;
+  for (int k = 1; k < selection->npicks; k++) {
+    const struct gs_type *t = &selection->picks[k]->type;
+    apart = apart || selection->picked[k] != selection->picked[k - 1] + 1;
+    int rank = t->rank > shape.rank ? t->rank : shape.rank;
+    struct gs_type both = { .dtype = shape.dtype, .rank = rank };
+    for (int i = 0; i < rank; i++) {
+      int a = i - (rank - shape.rank), b = i - (rank - t->rank);
+      int64_t da = a < 0 ? 1 : shape.dims[a], db = b < 0 ? 1 : t->dims[b];
+      if (da != db && da != 1 && db != 1) {
+        gs_session_fail(s, at, "the indices %s and %s do not broadcast", gs_type_string(s->values, &shape),
+                        gs_type_string(s->values, t));
+        return &g->poison;
+      }
+      both.dims[i] = da == 1 ? db : da;
+    }
+    shape = both;
+  }
+  for (int k = 0; k < selection->npicks; k++) {
+    selection->picks[k] = gs_build_broadcast(g, at, selection->picks[k], shape.rank, shape.dims, NULL);
+    selection->picks[k] = gs_build_convert(g, at, selection->picks[k], selection->picks[0]->type.dtype);
+    if (gs_node_is_poison(g, selection->picks[k]))
+      return &g->poison;
+  }
+  return gs_build_pick(g, at, x, selection->picked, selection->picks, selection->npicks, apart);
+}
+
 static bool index_tensor(struct gs_session *s, struct gs_scope *scope, const struct gs_ast *ast,
                          struct gs_node *x, struct gs_value *out)
 {
@@ -303,6 +370,8 @@ static bool index_tensor(struct gs_session *s, struct gs_scope *scope, const str
   }
   if (selection.reshaped)
     x = gs_build_reshape(&s->graph, at, x, selection.rank, selection.shape);
+  if (selection.npicks > 0 && !gs_node_is_poison(&s->graph, x))
+    x = pick(s, at, x, &selection);
   return gs_operate_node(s, x, out);
 }
 

@@ -59,6 +59,19 @@ union gs_attrs {
     signed char label[2][GS_MAX_RANK], out[GS_MAX_RANK];
   } einsum;
   struct { const struct gs_sharding *annotation; struct gs_span span; } shard;
+  struct {                             /* gather, scatter: XLA's dimension numbers.  A slice has SIZES of
+                                        * the operand's dims and begins where a vector of indices, along
+                                        * their last dim, says. */
+    uint32_t offset_dims;              /* result (scatter: updates) dims that are a slice's */
+    uint32_t collapsed;                /* operand dims of size 1 in a slice that those leave out */
+    int nindexed, nbatch;
+    signed char indexed[GS_MAX_RANK];  /* the operand dim of each component of an index vector */
+    signed char operand_batch[GS_MAX_RANK], indices_batch[GS_MAX_RANK];     /* the same position in both */
+    int64_t sizes[GS_MAX_RANK];
+    enum gs_op combine;                /* scatter: SUM PROD REDUCE_MAX REDUCE_MIN; GS_OP_COUNT: put */
+    bool clamp;                        /* starts are moved so that slices fit; else what is outside of
+                                        * the operand is left out (scatter) */
+  } gather;
   struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
   struct {                             /* LOOP, COND, and what closes their bodies */
     int regions[2];                    /* the body; the branches for true and for false */
@@ -169,6 +182,27 @@ struct gs_node *gs_build_dot_general(struct gs_graph *g, struct gs_span at, stru
 /* Value number INDEX, of TYPE, that the body of the loop in the current region carries. */
 struct gs_node *gs_build_loop_value(struct gs_graph *g, struct gs_span at, const struct gs_type *type,
                                     int index);
+/* Slices of X that begin where INDICES say: integers, their last dim the vector dim.  A scatter's ATTRS
+ * need no sizes. */
+struct gs_node *gs_build_gather(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                struct gs_node *indices, const union gs_attrs *attrs);
+struct gs_node *gs_build_scatter(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                 struct gs_node *indices, struct gs_node *updates,
+                                 const union gs_attrs *attrs);
+/* X[..., INDICES, ...] along DIM: indices of any rank, clamped. */
+struct gs_node *gs_build_take(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                              struct gs_node *indices, int dim);
+/* X with elements picked at the same time along several DIMS, ascending: INDICES[k], of equal shapes, for
+ * DIMS[k].  Their dims come to stand where the first of DIMS was, or in FRONT. */
+struct gs_node *gs_build_pick(struct gs_graph *g, struct gs_span at, struct gs_node *x, const int *dims,
+                              struct gs_node *const *indices, int count, bool front);
+/* The slice of SIZES that begins at STARTS, one integer scalar a dim, moved so that it fits; and X with
+ * UPDATE put there. */
+struct gs_node *gs_build_dynamic_slice(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                       struct gs_node *const *starts, const int64_t *sizes);
+struct gs_node *gs_build_dynamic_update(struct gs_graph *g, struct gs_span at, struct gs_node *x,
+                                        struct gs_node *update, struct gs_node *const *starts);
+
 /* A loop over NINIT carried values.  gs_build_loop_begin opens the body's region and gives the values
  * that the body sees; gs_build_loop_end closes it and gives what the loop carries after its end.
  * NEXTS are the body's results, of the types of INITS.  The body runs TRIPS times or, when TRIPS is

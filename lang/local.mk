@@ -18,6 +18,9 @@ libgspmd_la_SOURCES += \
   %D%/infer.h \
   %D%/infer_contraction.c \
   %D%/infer_control.c \
+  %D%/infer_gather.c \
+  %D%/gather.h \
+  %D%/build_gather.c \
   %D%/infer_elementwise.c \
   %D%/infer_reduce.c \
   %D%/infer_shape.c \

@@ -14,7 +14,7 @@ enum gs_op {
 
 enum gs_op_group {
   GS_GROUP_LEAF, GS_GROUP_ELEMENTWISE, GS_GROUP_SHARDING, GS_GROUP_SHAPE, GS_GROUP_REDUCTION,
-  GS_GROUP_CONTRACTION, GS_GROUP_CONTROL, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
+  GS_GROUP_CONTRACTION, GS_GROUP_INDEXING, GS_GROUP_CONTROL, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
 };
 
 /* Which operands may hold partial sums (the true value is the sum over a mesh axis) so that the
@@ -25,6 +25,7 @@ enum gs_linear {
   GS_LINEAR_FIRST,                     /* the first operand only: div */
   GS_LINEAR_JOINT,                     /* all operands at once: add, concat */
   GS_LINEAR_SELECT,                    /* all but the first at once: where */
+  GS_LINEAR_SCATTER,                   /* the first and the third at once, when they are added */
   GS_LINEAR_MOVE,                      /* only moves elements: partial sums, maxima, … pass */
   GS_LINEAR_PAD,                       /* the first, when the padding value is zero */
   GS_LINEAR_CONVERT                    /* between float types that do not narrow */

@@ -51,6 +51,8 @@ static int emit_move(struct gs_emitter *e, const struct gs_move *move, int from,
   attrs->device.axes = move->axes;
   if (move->kind == GS_MOVE_ALL_REDUCE || move->kind == GS_MOVE_REDUCE_SCATTER)
     attrs->device.reduce = before.sharding->partial_kind;
+  if (move->kind == GS_MOVE_ZERO_PARTIAL)
+    attrs->device.fill = gs_emit_identity(move->after->partial_kind, before.type.dtype);
   if (move->kind == GS_MOVE_PERMUTE) {
     attrs->device.from = before.sharding;
     attrs->device.to = move->after;

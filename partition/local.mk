@@ -54,6 +54,8 @@ libgspmd_la_SOURCES += \
   %D%/reshard_moves.h \
   %D%/rule.c \
   %D%/rule.h \
+  %D%/rule_draft.h \
+  %D%/rule_gather.c \
   %D%/sharding.c \
   %D%/sharding.h \
   %D%/sharding_print.c \

@@ -120,6 +120,42 @@ static void print_reduction(struct gs_text *text, const union gs_attrs *attrs)
     gs_text_add(text, ", keep=true");
 }
 
+static void print_chars(struct gs_text *text, const char *name, const signed char *numbers, int count)
+{
+  int wide[GS_MAX_RANK];
+  if (count == 0)
+    return;
+  for (int i = 0; i < count; i++)
+    wide[i] = numbers[i];
+  gs_text_printf(text, ", %s=", name);
+  print_numbers(text, wide, count);
+}
+
+/* XLA's dimension numbers, as gather and scatter take them. */
+static void print_indexing(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs, int rank)
+{
+  bool scatter = op == GS_OP_SCATTER;
+  if (scatter)
+    gs_text_printf(text, ", \"%s\"",
+                   attrs->gather.combine == GS_OP_SUM          ? "add"
+                   : attrs->gather.combine == GS_OP_PROD       ? "mul"
+                   : attrs->gather.combine == GS_OP_REDUCE_MAX ? "max"
+                   : attrs->gather.combine == GS_OP_REDUCE_MIN ? "min" : "set");
+  gs_text_printf(text, ", %s=", scatter ? "window_dims" : "offset_dims");
+  print_set(text, attrs->gather.offset_dims, false);
+  gs_text_printf(text, ", %s=", scatter ? "inserted" : "collapsed");
+  print_set(text, attrs->gather.collapsed, false);
+  print_chars(text, "index_map", attrs->gather.indexed, attrs->gather.nindexed);
+  print_chars(text, "operand_batch", attrs->gather.operand_batch, attrs->gather.nbatch);
+  print_chars(text, "indices_batch", attrs->gather.indices_batch, attrs->gather.nbatch);
+  if (!scatter) {
+    gs_text_add(text, ", sizes=");
+    gs_print_dims(text, attrs->gather.sizes, rank);
+  } else if (attrs->gather.clamp) {
+    gs_text_add(text, ", clamp=true");
+  }
+}
+
 void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs,
                          const struct gs_type *operand, const struct gs_type *result)
 {
@@ -160,6 +196,10 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
     break;
   case GS_OP_SLICE:
     print_subscripts(text, attrs, operand, result);
+    break;
+  case GS_OP_GATHER:
+  case GS_OP_SCATTER:
+    print_indexing(text, op, attrs, operand->rank);
     break;
   case GS_OP_IOTA:
     gs_text_printf(text, ", dim=%d", attrs->iota.dim);

@@ -1,26 +1,11 @@
 /* partition/rule.c - the factor rules named in lang/ops.def. */
 #include <config.h>
 
-#include "partition/rule.h"
+#include "partition/rule_draft.h"
 
 #include <string.h>
 
-/* A rule being made: as large as one can get, then copied. */
-struct draft {
-  struct gs_arena *arena;
-  const struct gs_node *node;
-  int nfactors;
-  struct gs_factor factors[GS_MAX_FACTORS];
-  int ngroups;
-  struct gs_flat_group groups[GS_MAX_RANK];
-  struct gs_dim_rule result[GS_MAX_RANK];
-  struct gs_dim_rule arg[2][GS_MAX_RANK];      /* of the first and the second operand */
-  bool same_args;                              /* all operands of rank > 0 follow arg[0] */
-};
-
-typedef void rule_function(struct draft *d);
-
-static int add_factor(struct draft *d, enum gs_factor_kind kind, int64_t size, int level)
+int gs_rule_add_factor(struct gs_rule_draft *d, enum gs_factor_kind kind, int64_t size, int level)
 {
   struct gs_factor *f = &d->factors[d->nfactors];
   *f = (struct gs_factor){ .kind = kind, .size = size, .reduce = GS_OP_SUM };
@@ -28,37 +13,37 @@ static int add_factor(struct draft *d, enum gs_factor_kind kind, int64_t size, i
   return d->nfactors++;
 }
 
-static void put(struct gs_dim_rule *dim, int factor)
+void gs_rule_put(struct gs_dim_rule *dim, int factor)
 {
   dim->factors[dim->count++] = (unsigned char)factor;
 }
 
-static void gs_rule_leaf(struct draft *d)
+void gs_rule_leaf(struct gs_rule_draft *d)
 {
   for (int i = 0; i < d->node->type.rank; i++)
-    put(&d->result[i], add_factor(d, GS_FACTOR_PASS, d->node->type.dims[i], 0));
+    gs_rule_put(&d->result[i], gs_rule_add_factor(d, GS_FACTOR_PASS, d->node->type.dims[i], 0));
 }
 
-static void gs_rule_iota(struct draft *d)
+void gs_rule_iota(struct gs_rule_draft *d)
 {
   gs_rule_leaf(d);
 }
 
-static void gs_rule_elementwise(struct draft *d)
+void gs_rule_elementwise(struct gs_rule_draft *d)
 {
   gs_rule_leaf(d);
   memcpy(d->arg[0], d->result, sizeof d->result);
   d->same_args = true;
 }
 
-static void gs_rule_transpose(struct draft *d)
+void gs_rule_transpose(struct gs_rule_draft *d)
 {
   gs_rule_leaf(d);
   for (int i = 0; i < d->node->type.rank; i++)
     d->arg[0][d->node->attrs->transpose.dims[i]] = d->result[i];
 }
 
-static void gs_rule_broadcast(struct draft *d)
+void gs_rule_broadcast(struct gs_rule_draft *d)
 {
   const struct gs_type *from = &d->node->args[0]->type;
   gs_rule_leaf(d);
@@ -73,7 +58,7 @@ static void gs_rule_broadcast(struct draft *d)
   }
 }
 
-static void gs_rule_reduce(struct draft *d)
+void gs_rule_reduce(struct gs_rule_draft *d)
 {
   const struct gs_node *node = d->node;
   const struct gs_type *from = &node->args[0]->type;
@@ -81,36 +66,36 @@ static void gs_rule_reduce(struct draft *d)
   int to = 0;
   for (int i = 0; i < from->rank; i++) {
     bool reduced = node->attrs->reduce.dims >> i & 1;
-    int f = add_factor(d, !reduced ? GS_FACTOR_PASS : index ? GS_FACTOR_SPECIAL : GS_FACTOR_REDUCE,
+    int f = gs_rule_add_factor(d, !reduced ? GS_FACTOR_PASS : index ? GS_FACTOR_SPECIAL : GS_FACTOR_REDUCE,
                        from->dims[i], 1);
     if (reduced)
       d->factors[f].reduce = node->op;
-    put(&d->arg[0][i], f);
+    gs_rule_put(&d->arg[0][i], f);
     if (!reduced)
-      put(&d->result[to], f);
+      gs_rule_put(&d->result[to], f);
     if (!reduced || node->attrs->reduce.keep)
       to++;
   }
 }
 
-static void gs_rule_einsum(struct draft *d)
+void gs_rule_einsum(struct gs_rule_draft *d)
 {
   const struct gs_node *node = d->node;
   for (int l = 0; l < node->attrs->einsum.nlabels; l++) {
-    int f = add_factor(d, GS_FACTOR_REDUCE, 1, 1);
+    int f = gs_rule_add_factor(d, GS_FACTOR_REDUCE, 1, 1);
     d->factors[f].across = 2;
   }
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < node->args[a]->type.rank; i++) {
       int f = node->attrs->einsum.label[a][i];
       d->factors[f].size = node->args[a]->type.dims[i];
-      put(&d->arg[a][i], f);
+      gs_rule_put(&d->arg[a][i], f);
     }
   for (int i = 0; i < node->type.rank; i++) {
     int f = node->attrs->einsum.out[i];
     d->factors[f].kind = GS_FACTOR_PASS;
     d->factors[f].across = 1;
-    put(&d->result[i], f);
+    gs_rule_put(&d->result[i], f);
   }
 }
 
@@ -130,11 +115,11 @@ static bool dim_stays(const struct gs_node *node, int dim)
   }
 }
 
-static void gs_rule_window(struct draft *d)
+void gs_rule_window(struct gs_rule_draft *d)
 {
   for (int i = 0; i < d->node->type.rank; i++) {
     bool stays = dim_stays(d->node, i);
-    put(&d->result[i], add_factor(d, stays ? GS_FACTOR_PASS : GS_FACTOR_WINDOW,
+    gs_rule_put(&d->result[i], gs_rule_add_factor(d, stays ? GS_FACTOR_PASS : GS_FACTOR_WINDOW,
                                   d->node->type.dims[i], stays ? 0 : 2));
   }
   memcpy(d->arg[0], d->result, sizeof d->result);
@@ -153,7 +138,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 /* Split operand dims [from, from_end) and result dims [to, to_end), of equal products, into common
  * factors from the major side; when the two get out of step the rest has none. */
-static void split_group(struct draft *d, struct gs_flat_group g)
+static void split_group(struct gs_rule_draft *d, struct gs_flat_group g)
 {
   const int64_t *in = d->node->args[0]->type.dims, *out = d->node->type.dims;
   int i = g.from, j = g.to;
@@ -161,14 +146,14 @@ static void split_group(struct draft *d, struct gs_flat_group g)
   while (i < g.from_end && j < g.to_end) {
     int64_t size = common_divisor(left, right);
     if (size == 1 && left != 1 && right != 1) {
-      put(&d->arg[0][i], add_factor(d, GS_FACTOR_OPAQUE, left, 0));
-      put(&d->result[j], add_factor(d, GS_FACTOR_OPAQUE, right, 0));
+      gs_rule_put(&d->arg[0][i], gs_rule_add_factor(d, GS_FACTOR_OPAQUE, left, 0));
+      gs_rule_put(&d->result[j], gs_rule_add_factor(d, GS_FACTOR_OPAQUE, right, 0));
       break;
     }
     if (size > 1) {
-      int f = add_factor(d, GS_FACTOR_PASS, size, 0);
-      put(&d->arg[0][i], f);
-      put(&d->result[j], f);
+      int f = gs_rule_add_factor(d, GS_FACTOR_PASS, size, 0);
+      gs_rule_put(&d->arg[0][i], f);
+      gs_rule_put(&d->result[j], f);
     }
     left /= size;
     right /= size;
@@ -181,7 +166,7 @@ static void split_group(struct draft *d, struct gs_flat_group g)
     d->groups[d->ngroups++] = g;
 }
 
-static void gs_rule_reshape(struct draft *d)
+void gs_rule_reshape(struct gs_rule_draft *d)
 {
   const struct gs_type *in = &d->node->args[0]->type, *out = &d->node->type;
   int i = 0, j = 0;
@@ -203,17 +188,17 @@ static void gs_rule_reshape(struct draft *d)
   }
 }
 
-static void gs_rule_device(struct draft *d)
+void gs_rule_device(struct gs_rule_draft *d)
 {
   (void)d;
 }
 
-static const struct gs_dim_rule *copy_dims(struct draft *d, const struct gs_dim_rule *dims, int rank)
+static const struct gs_dim_rule *copy_dims(struct gs_rule_draft *d, const struct gs_dim_rule *dims, int rank)
 {
   return gs_arena_copy(d->arena, dims, (size_t)rank * sizeof *dims);
 }
 
-static const struct gs_rule *finish(struct draft *d)
+static const struct gs_rule *finish(struct gs_rule_draft *d)
 {
   const struct gs_node *node = d->node;
   struct gs_rule *rule = GS_NEW(d->arena, struct gs_rule);
@@ -226,6 +211,7 @@ static const struct gs_rule *finish(struct draft *d)
     rule->levels |= 1u << d->factors[f].forward | 1u << d->factors[f].backward
                     | 1u << d->factors[f].across;
   rule->nargs = node->nargs;
+  rule->joined = d->joined;
   rule->args = args;
   rule->result = (struct gs_value_rule){ node->type.rank,
                                          copy_dims(d, d->result, node->type.rank) };
@@ -234,14 +220,14 @@ static const struct gs_rule *finish(struct draft *d)
     int rank = node->args[a]->type.rank;
     args[a].rank = rank;
     if (rank > 0)
-      args[a].dims = shared != NULL ? shared : copy_dims(d, d->arg[a < 2 ? a : 0], rank);
+      args[a].dims = shared != NULL ? shared : copy_dims(d, d->arg[a < 3 ? a : 0], rank);
   }
   rule->ngroups = d->ngroups;
   rule->groups = gs_arena_copy(d->arena, d->groups, (size_t)d->ngroups * sizeof *d->groups);
   return rule;
 }
 
-static rule_function *const rule_table[] = {
+static gs_rule_function *const rule_table[] = {
 #define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_rule_##rule,
 #include "lang/ops.def"
@@ -250,9 +236,10 @@ static rule_function *const rule_table[] = {
 
 const struct gs_rule *gs_rule_of(struct gs_arena *arena, const struct gs_node *node)
 {
-  struct draft d;
-  memset(&d, 0, offsetof(struct draft, arg) + sizeof d.arg);
+  struct gs_rule_draft d;
+  memset(&d, 0, offsetof(struct gs_rule_draft, arg) + sizeof d.arg);
   d.same_args = false;
+  d.joined = -1;
   d.arena = arena;
   d.node = node;
   rule_table[node->op](&d);

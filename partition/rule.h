@@ -16,6 +16,7 @@ enum { GS_MAX_FACTORS = 40 };
 enum gs_factor_kind {
   GS_FACTOR_PASS,                      /* each device computes its part */
   GS_FACTOR_REDUCE,                    /* partial results, reduced over the devices */
+  GS_FACTOR_SELECT,                    /* each device handles what lies in its part; results add up */
   GS_FACTOR_SPECIAL,                   /* the operator's own distributed form, see form.h */
   GS_FACTOR_WINDOW,                    /* result positions are moved operand positions */
   GS_FACTOR_OPAQUE                     /* the rest of a reshaped dim: cannot be cut */
@@ -24,7 +25,7 @@ enum gs_factor_kind {
 struct gs_factor {
   enum gs_factor_kind kind;
   int64_t size;                        /* of a window: of the result's dim */
-  enum gs_op reduce;                   /* REDUCE only */
+  enum gs_op reduce;                   /* REDUCE, SELECT only */
   /* Levels of completion: operand to result, result to operand, operand to operand. */
   unsigned char forward, backward, across;
 };
@@ -43,6 +44,8 @@ struct gs_rule {
   int nargs;
   const struct gs_value_rule *args;
   struct gs_value_rule result;
+  int joined;                          /* operand that is combined with the results of reduce factors, so
+                                        * it has to be partial too; -1: none */
   unsigned levels;                     /* bit l: some factor passes at level l of completion */
   int ngroups;                         /* reshape only */
   const struct gs_flat_group *groups;

@@ -40,12 +40,13 @@ static uint64_t mix_type(uint64_t hash, const struct gs_type *type)
   return hash;
 }
 
-/* Attributes decide the rule of these operators only. */
+/* Attributes do not decide the rule of these. */
 static bool attrs_matter(enum gs_op op)
 {
-  enum gs_op_group group = gs_op_info(op)->group;
-  return op == GS_OP_ASSEMBLE || group == GS_GROUP_SHAPE || group == GS_GROUP_REDUCTION
-         || group == GS_GROUP_CONTRACTION || group == GS_GROUP_CONTROL;
+  switch (gs_op_info(op)->group) {
+  case GS_GROUP_LEAF: case GS_GROUP_ELEMENTWISE: case GS_GROUP_SHARDING: return false;
+  default: return true;
+  }
 }
 
 /* ATTRS without what does not matter: the text of an einsum. */

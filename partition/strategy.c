@@ -64,6 +64,8 @@ static bool passes_partial(const struct gs_node *node, enum gs_op kind)
   if (kind != GS_OP_SUM || linear == GS_LINEAR_NONE
       || (node->op == GS_OP_ASSEMBLE && node->attrs->device.fill != 0))
     return false;
+  if (linear == GS_LINEAR_SCATTER && node->attrs->gather.combine != GS_OP_SUM)
+    return false;
   if (linear == GS_LINEAR_PAD) {
     const struct gs_node *value = node->args[1];
     return value->op == GS_OP_CONSTANT && value->type.rank == 0
@@ -251,8 +253,9 @@ static const struct gs_sharding *value_sharding(const struct search *s, const st
     dims[first].axes = as->flat_axes.items;
     dims[first].block = block == gs_ceil_div(size, parts) ? 0 : block;
   }
-  for (int f = 0; arg < 0 && f < rule->nfactors; f++)
-    if (rule->factors[f].kind == GS_FACTOR_REDUCE && as->factor[f].count > 0) {
+  for (int f = 0; (arg < 0 || arg == rule->joined) && f < rule->nfactors; f++)
+    if (as->factor[f].count > 0 && (rule->factors[f].kind == GS_FACTOR_REDUCE
+                                    || (rule->factors[f].kind == GS_FACTOR_SELECT && arg < 0))) {
       if (sum.count > 0 && kind != rule->factors[f].reduce)
         return NULL;
       kind = rule->factors[f].reduce;
@@ -291,7 +294,9 @@ static void add_strategy(struct search *s, const struct assignment *as)
   if (produced == NULL)
     return;
   for (int a = 0; a < nargs; a++) {
-    bool holds = as->holder < 0 ? !(linear == GS_LINEAR_SELECT && a == 0) : as->holder == a;
+    bool holds = as->holder < 0 ? !(linear == GS_LINEAR_SELECT && a == 0)
+                                      && !(linear == GS_LINEAR_SCATTER && a == 1)
+                                : as->holder == a;
     kept[a] = a > 1 && r->rule->args[a].dims == r->rule->args[1].dims
                       && r->rule->args[a].rank == r->rule->args[1].rank && as->holder < 0
                   ? kept[1]
@@ -328,7 +333,8 @@ static void add_variants(struct search *s, struct assignment *as)
       add_strategy(s, as);
     return;
   }
-  if (as->partial.count > 0 && linear != GS_LINEAR_JOINT && linear != GS_LINEAR_SELECT)
+  if (as->partial.count > 0 && linear != GS_LINEAR_JOINT && linear != GS_LINEAR_SELECT
+      && linear != GS_LINEAR_SCATTER)
     as->holder = 0;
   add_strategy(s, as);
   if (node->op != GS_OP_SLICE || as->partial.count > 0)

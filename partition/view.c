@@ -155,6 +155,16 @@ static void print_broadcast(struct gs_text *text, const struct gs_step *step,
   gs_print_dims(text, dims, operand->rank);
 }
 
+/* Only the indexed dims: the columns show the rest. */
+static void print_indexed(struct gs_text *text, const struct gs_step *step)
+{
+  const union gs_attrs *a = step->attrs;
+  if (step->op == GS_OP_SCATTER)
+    gs_text_printf(text, ", %s", a->gather.combine == GS_OP_COUNT ? "put" : gs_op_info(a->gather.combine)->name);
+  for (int k = 0; k < a->gather.nindexed; k++)
+    gs_text_printf(text, "%s%d", k == 0 ? ", dim " : ", ", a->gather.indexed[k]);
+}
+
 bool gs_view_is_frame(const struct gs_step *step)
 {
   return gs_op_info(step->op)->group == GS_GROUP_CONTROL && step->op != GS_OP_LOOP_VALUE
@@ -229,6 +239,8 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
     gs_text_printf(text, " dim=%d", step->attrs->iota.dim);
   else if (step->op == GS_OP_BROADCAST)
     print_broadcast(text, step, &view->program->steps[step->args[0]].type);
+  else if (step->op == GS_OP_GATHER || step->op == GS_OP_SCATTER)
+    print_indexed(text, step);
   else if (step->op != GS_OP_RESHAPE && step->op != GS_OP_CONVERT)
     gs_print_attributes(text, step->op, step->attrs,
                         step->nargs > 0 ? &view->program->steps[step->args[0]].type : NULL,
