@@ -13,6 +13,7 @@ libgspmd_la_SOURCES += \
   %D%/reference/gather.c \
   %D%/reference/kernels.h \
   %D%/reference/movement.c \
+  %D%/reference/order.c \
   %D%/reference/reduce.c \
   %D%/reference/reference.h \
   %D%/reference/scalar.c \

@@ -336,6 +336,7 @@ const struct gs_builtin gs_builtins_math[] = {
 #define ROW_SHAPE(...)
 #define ROW_CONTRACTION(...)
 #define ROW_INDEXING(...)
+#define ROW_ORDER(...)
 #define ROW_CONTROL(...)
 #define ROW_COLLECTIVE(...)
 #define ROW_DEVICE(...)

@@ -23,6 +23,7 @@ libgspmd_la_SOURCES += \
   %D%/functions_index.c \
   %D%/functions_list.c \
   %D%/functions_math.c \
+  %D%/functions_order.c \
   %D%/functions_shape.c \
   %D%/functions_sharding.c \
   %D%/functions_source.c \

@@ -72,6 +72,7 @@ union gs_attrs {
     bool clamp;                        /* starts are moved so that slices fit; else what is outside of
                                         * the operand is left out (scatter) */
   } gather;
+  struct { int dim; bool descending, reverse; int64_t k; } order;      /* sort, top_k, cumulative */
   struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
   struct {                             /* LOOP, COND, and what closes their bodies */
     int regions[2];                    /* the body; the branches for true and for false */

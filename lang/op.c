@@ -20,6 +20,7 @@ static const char *const group_names[GS_GROUP_COUNT] = {
   [GS_GROUP_REDUCTION] = "reductions",
   [GS_GROUP_CONTRACTION] = "contraction",
   [GS_GROUP_INDEXING] = "indexing",
+  [GS_GROUP_ORDER] = "order",
   [GS_GROUP_CONTROL] = "control",
   [GS_GROUP_COLLECTIVE] = "collectives",
   [GS_GROUP_DEVICE] = "device"

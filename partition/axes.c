@@ -195,3 +195,21 @@ int gs_atoms_of(const struct gs_atoms *atoms, const struct gs_axis *axes, int na
   }
   return count;
 }
+
+int gs_axes_primes(const struct gs_axis *axes, int naxes, struct gs_axis primes[GS_AXES_MAX])
+{
+  int n = 0;
+  for (int i = naxes - 1; i >= 0; i--) {
+    int64_t left = axes[i].size;       /* what is still to be cut, major to it */
+    for (int64_t p = 2; left > 1; p++) {
+      if (p * p > left)
+        p = left;
+      for (; left % p == 0; left /= p) {
+        if (n == GS_AXES_MAX)
+          return -1;
+        primes[n++] = (struct gs_axis){ axes[i].axis, axes[i].pre * (left / p), p };
+      }
+    }
+  }
+  return n;
+}

@@ -37,6 +37,10 @@ bool gs_axes_is_prefix(const struct gs_axis *a, int na, const struct gs_axis *b,
 int64_t gs_axes_take(const struct gs_axis *axes, int naxes, int *at, int64_t *offset, int64_t size,
                      struct gs_axis_list *taken);
 
+/* AXES cut into sub-axes of prime size, minor-most first; their number, -1 when they are more than
+ * GS_AXES_MAX. */
+int gs_axes_primes(const struct gs_axis *axes, int naxes, struct gs_axis primes[GS_AXES_MAX]);
+
 /* Sub-axes that appear whole or not at all in each list cut: the atoms of a resharding problem. */
 struct gs_atoms {
   int count;

@@ -44,6 +44,11 @@ double gs_emit_identity(enum gs_op reduce, enum gs_dtype dtype)
 
 int gs_emit_mask(struct gs_emitter *e, int step, int i, enum gs_op reduce, const struct gs_node *node)
 {
+  return gs_emit_fill_padding(e, step, i, gs_emit_identity(reduce, e->b.steps[step].type.dtype), node);
+}
+
+int gs_emit_fill_padding(struct gs_emitter *e, int step, int i, double fill, const struct gs_node *node)
+{
   const struct gs_step s = e->b.steps[step];
   int64_t size = s.global.dims[i], block = gs_sharding_block(s.sharding, i, size);
   if (block * gs_sharding_parts(s.sharding, i) == size)
@@ -56,7 +61,7 @@ int gs_emit_mask(struct gs_emitter *e, int step, int i, enum gs_op reduce, const
   attrs->device.axes = s.sharding->dims[i].axes;
   attrs->device.block = block;
   attrs->device.size = size;
-  attrs->device.fill = gs_emit_identity(reduce, s.type.dtype);
+  attrs->device.fill = fill;
   return gs_emit_add(e, GS_OP_MASK, &step, 1, attrs, &s.global, s.sharding, node);
 }
 
@@ -111,4 +116,29 @@ int gs_emit_gather(struct gs_emitter *e, int arg, int dim, const struct gs_dim_s
   int made = gs_emit_add(e, GS_OP_ALL_GATHER, &arg, 1, attrs, global, sh, node);
   e->b.steps[made].reason = reason;
   return made;
+}
+
+int gs_emit_slice(struct gs_emitter *e, int arg, int dim, int64_t begin,
+                  const struct gs_type *global, const struct gs_sharding *sharding,
+                  const struct gs_node *node)
+{
+  union gs_attrs *attrs = gs_emit_attrs(e);
+  if (attrs == NULL)
+    return arg;
+  for (int i = 0; i < global->rank; i++)
+    attrs->slice.stride[i] = 1;
+  attrs->slice.start[dim] = begin;
+  return gs_emit_add(e, GS_OP_SLICE, &arg, 1, attrs, global, sharding, node);
+}
+
+int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axis, const struct gs_node *node)
+{
+  struct gs_dim_sharding cut = { .naxes = 1, .axes = axis };
+  struct gs_type parts = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { axis->size } };
+  struct gs_type scalar = { .dtype = GS_DTYPE_S32 };
+  const struct gs_mesh *mesh = e->r->completion->mesh;
+  const struct gs_sharding *along = gs_sharding_make(e->r->table, mesh, 1, &cut, NULL, 0, GS_OP_SUM);
+  const struct gs_sharding *alone = gs_sharding_replicated(e->r->table, mesh, 0);
+  int part = gs_emit_iota(e, 0, along == NULL ? &cut : &along->dims[0], 1, &parts, along, node);
+  return gs_emit_add(e, GS_OP_RESHAPE, &part, 1, NULL, &scalar, alone, node);
 }

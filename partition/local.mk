@@ -13,6 +13,8 @@ libgspmd_la_SOURCES += \
   %D%/emit.h \
   %D%/emit_control.c \
   %D%/emit_index.c \
+  %D%/emit_order.c \
+  %D%/emit_sort.c \
   %D%/emit_steps.c \
   %D%/emit_window.c \
   %D%/exchange.c \
@@ -56,6 +58,7 @@ libgspmd_la_SOURCES += \
   %D%/rule.h \
   %D%/rule_draft.h \
   %D%/rule_gather.c \
+  %D%/rule_order.c \
   %D%/sharding.c \
   %D%/sharding.h \
   %D%/sharding_print.c \

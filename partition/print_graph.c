@@ -205,6 +205,28 @@ static void print_call(struct gs_text *text, const struct grapher *g, const stru
   gs_text_add(text, ")");
 }
 
+/* The payload first, then what it is ordered by. */
+static void print_ordered(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
+{
+  int payload = node->nargs - 1;
+  if (node->op == GS_OP_TOP_K) {
+    gs_text_add(text, "top_k(");
+    print_operand(text, g, node, 0);
+    gs_text_printf(text, ", %" PRId64 ")[%d]", node->attrs->order.k, payload > 0);
+    return;
+  }
+  gs_text_add(text, "sort(");
+  print_operand(text, g, node, payload);
+  gs_text_printf(text, ", %d%s", node->attrs->order.dim,
+                 node->attrs->order.descending ? ", descending=true" : "");
+  if (payload > 0) {
+    gs_text_add(text, ", by=[");
+    print_operands(text, g, node, payload);
+    gs_text_add(text, "]");
+  }
+  gs_text_add(text, ")");
+}
+
 static void print_node(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
 {
   gs_paint(text, GS_ROLE_NAME, g->names[node->id]);
@@ -219,6 +241,8 @@ static void print_node(struct gs_text *text, const struct grapher *g, const stru
     gs_text_printf(text, "%s[%d]", g->names[node->args[0]->id], node->attrs->carried.index);
   } else if (node->nargs == 0) {
     print_source_of(text, node);
+  } else if (node->op == GS_OP_SORT || node->op == GS_OP_TOP_K) {
+    print_ordered(text, g, node);
   } else if (node->op == GS_OP_SLICE) {
     print_operand(text, g, node, 0);
     gs_print_attributes(text, node->op, node->attrs, &node->args[0]->type, &node->type);

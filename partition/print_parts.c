@@ -197,6 +197,13 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
   case GS_OP_SLICE:
     print_subscripts(text, attrs, operand, result);
     break;
+  case GS_OP_TOP_K:
+    gs_text_printf(text, ", %" PRId64, attrs->order.k);
+    break;
+  case GS_OP_SORT: case GS_OP_CUMSUM: case GS_OP_CUMPROD: case GS_OP_CUMMAX: case GS_OP_CUMMIN:
+    gs_text_printf(text, ", %d%s%s", attrs->order.dim, attrs->order.descending ? ", descending=true" : "",
+                   attrs->order.reverse ? ", reverse=true" : "");
+    break;
   case GS_OP_GATHER:
   case GS_OP_SCATTER:
     print_indexing(text, op, attrs, operand->rank);

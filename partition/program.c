@@ -140,7 +140,7 @@ static double flops_of(enum gs_op op, const union gs_attrs *attrs, const struct 
     for (int label = 0; label < attrs->einsum.nlabels; label++)
       points *= label_size(attrs, label, a, b);
   else
-    points = (double)gs_type_elements(info->group == GS_GROUP_REDUCTION ? a : result);
+    points = (double)gs_type_elements(info->group == GS_GROUP_REDUCTION || info->group == GS_GROUP_ORDER ? a : result);
   return info->flops * points;
 }
 

@@ -125,10 +125,13 @@ static void add_other_places(struct search *s)
       passing |= 1ull << f;
     else if (rule->factors[f].kind != GS_FACTOR_REDUCE)
       special |= 1ull << f;
-  for (int a = 0; a < s->atoms.count; a++)
+  for (int a = 0; a < s->atoms.count; a++) {
+    uint64_t even = 0, uneven = 0;
     for (int f = 0; f < rule->nfactors && (s->places[a] & special) != 0; f++)
-      if ((passing >> f & 1) && rule->factors[f].size % s->atoms.items[a].size == 0)
-        s->places[a] |= 1ull << f;
+      if (passing >> f & 1)
+        *(rule->factors[f].size % s->atoms.items[a].size == 0 ? &even : &uneven) |= 1ull << f;
+    s->places[a] |= even != 0 ? even : uneven;
+  }
 }
 
 /* Where atom A stands among the axes of factor F in source K, or -1. */

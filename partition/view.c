@@ -128,6 +128,11 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
     gs_text_printf(text, ", dim %d to %d", a->device.dim, a->device.split_dim);
     return;
   case GS_OP_MASK:
+    if (a->device.block < 0 || a->device.block * gs_axes_size(a->device.axes, a->device.naxes) < a->device.size) {
+      gs_text_printf(text, ", dim %d but for the parts %s the own one with %g", a->device.dim,
+                     a->device.block < 0 ? "before" : "behind", a->device.fill);
+      return;
+    }
     gs_text_printf(text, ", dim %d past %" PRId64 " with %g", a->device.dim, a->device.size,
                    a->device.fill);
     return;

@@ -32,6 +32,8 @@ static bool replicates(const struct gs_view *view, int step, const bool *cut_aga
   if (s->op != GS_OP_ALL_GATHER || is_cut(s->sharding) || gs_step_group_size(s) <= 1)
     return false;
   const struct gs_step *root = gs_view_root(view, s);
+  if (!gs_type_equal(&root->global, &root->node->type))      /* only a piece of the value */
+    return false;
   if (!meant_cut(view, root) || (s->is_value && !meant_cut(view, s)))
     return false;
   return root->nargs > 0 || cut_again[step];
