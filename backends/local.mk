@@ -17,6 +17,7 @@ libgspmd_la_SOURCES += \
   %D%/reference/reduce.c \
   %D%/reference/reference.h \
   %D%/reference/scalar.c \
+  %D%/reference/window.c \
   %D%/reference/scalar.h \
   %D%/registry.c
 

@@ -337,6 +337,7 @@ const struct gs_builtin gs_builtins_math[] = {
 #define ROW_CONTRACTION(...)
 #define ROW_INDEXING(...)
 #define ROW_ORDER(...)
+#define ROW_WINDOW(...)
 #define ROW_CONTROL(...)
 #define ROW_COLLECTIVE(...)
 #define ROW_DEVICE(...)

@@ -34,6 +34,24 @@ struct gs_region {
   int begin, end;                      /* ids of the nodes made while it was open, inner regions too */
 };
 
+/* A window along one dim: position o of the result sees positions o*stride - low + j*dilate, j below
+ * size, of the operand with base_dilate - 1 gaps between its elements. */
+struct gs_window { int64_t size, stride, low, high, base_dilate, dilate; };
+/* Positions of the result over SIZE elements; negative sizes do not occur. */
+int64_t gs_window_positions(const struct gs_window *window, int64_t size);
+
+/* A convolution: which dim is what, and a window for each spatial dim. */
+struct gs_conv {
+  const char *layout;                  /* "NHWC,HWIO->NHWC": for messages and plans */
+  int nspatial;
+  signed char batch, feature, spatial[GS_MAX_RANK];                /* dims of the first operand */
+  signed char kernel_in, kernel_out, kernel_spatial[GS_MAX_RANK];  /* of the second */
+  signed char out_batch, out_feature, out_spatial[GS_MAX_RANK];    /* of the result */
+  int64_t groups, batch_groups;        /* at most one of them above 1 */
+  uint32_t reversed;                   /* bit k: the kernel is turned round along spatial dim k */
+  struct gs_window windows[GS_MAX_RANK];
+};
+
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
   struct { int index; struct gs_fill_spec fill; } input;       /* index: g->ninputs before it */
@@ -72,6 +90,8 @@ union gs_attrs {
     bool clamp;                        /* starts are moved so that slices fit; else what is outside of
                                         * the operand is left out (scatter) */
   } gather;
+  struct { const struct gs_conv *conv; } conv;
+  struct { enum gs_op reduce; const struct gs_window *dims; } window;    /* one for each dim */
   struct { int dim; bool descending, reverse; int64_t k; } order;      /* sort, top_k, cumulative */
   struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
   struct {                             /* LOOP, COND, and what closes their bodies */

@@ -19,6 +19,7 @@ static const char *const group_names[GS_GROUP_COUNT] = {
   [GS_GROUP_SHAPE] = "shape",
   [GS_GROUP_REDUCTION] = "reductions",
   [GS_GROUP_CONTRACTION] = "contraction",
+  [GS_GROUP_WINDOW] = "windows",
   [GS_GROUP_INDEXING] = "indexing",
   [GS_GROUP_ORDER] = "order",
   [GS_GROUP_CONTROL] = "control",

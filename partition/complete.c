@@ -136,7 +136,7 @@ static void propose(struct state *s, const struct gs_rule *rule, const struct gs
   p->node = -1;
   p->conflict = false;
   for (int i = 0; i < value->rank; i++)
-    for (int k = 0; k < value->dims[i].count; k++)
+    for (int k = 0; k < (value->dims[i].either ? 1 : value->dims[i].count); k++)
       if (value->dims[i].factors[k] == factor && sh->dims[i].naxes > 0) {
         const struct gs_node *node = s->slice->graph->nodes[id];
         gs_rule_factor_axes(rule, &value->dims[i], &sh->dims[i], k, &p->axes);
@@ -170,14 +170,15 @@ static const struct proposal *extend_dim(const struct gs_rule *rule, const struc
 {
   const struct proposal *source = NULL;
   struct gs_axis_list result = { 0 };
-  for (int k = 0; k < value->dims[i].count; k++) {
+  bool one = value->dims[i].count == 1 || value->dims[i].either;
+  for (int k = 0; k < (one ? 1 : value->dims[i].count); k++) {
     int f = value->dims[i].factors[k];
     const struct proposal *p = &proposals[f];
     struct gs_axis_list kept, taken = { 0 };
     int at = 0;
     int64_t offset = 1, left = 1;
     keep_unused(&p->axes, dims, value->rank, i, &kept);
-    if (value->dims[i].count == 1)
+    if (one)
       taken = kept;
     else
       left = gs_axes_take(kept.items, kept.count, &at, &offset, rule->factors[f].size, &taken);

@@ -12,6 +12,7 @@ libgspmd_la_SOURCES += \
   %D%/emit.c \
   %D%/emit.h \
   %D%/emit_control.c \
+  %D%/emit_conv.c \
   %D%/emit_index.c \
   %D%/emit_order.c \
   %D%/emit_sort.c \
@@ -59,6 +60,7 @@ libgspmd_la_SOURCES += \
   %D%/rule_draft.h \
   %D%/rule_gather.c \
   %D%/rule_order.c \
+  %D%/rule_window.c \
   %D%/sharding.c \
   %D%/sharding.h \
   %D%/sharding_print.c \

@@ -198,6 +198,8 @@ static void print_call(struct gs_text *text, const struct grapher *g, const stru
   }
   gs_print_attributes(text, node->op, node->attrs, node->nargs > 0 ? &node->args[0]->type : NULL,
                       &node->type);
+  if (node->op == GS_OP_CONV)
+    gs_text_printf(text, ", layout=\"%s\"", node->attrs->conv.conv->layout);
   if (node->op == GS_OP_PAD) {
     gs_text_add(text, ", value=");
     print_operand(text, g, node, 1);

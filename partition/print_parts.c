@@ -156,6 +156,59 @@ static void print_indexing(struct gs_text *text, enum gs_op op, const union gs_a
   }
 }
 
+/* ", NAME=[…]" of a part of windows, unless all are USUAL. */
+static void print_window_part(struct gs_text *text, const char *name, const struct gs_window *w, int count,
+                              size_t offset, int64_t usual)
+{
+  int64_t numbers[GS_MAX_RANK];
+  bool unusual = false;
+  for (int i = 0; i < count; i++) {
+    numbers[i] = *(const int64_t *)(const void *)((const char *)&w[i] + offset);
+    unusual = unusual || numbers[i] != usual;
+  }
+  if (!unusual)
+    return;
+  gs_text_printf(text, ", %s=", name);
+  gs_print_dims(text, numbers, count);
+}
+
+static void print_window_padding(struct gs_text *text, const struct gs_window *w, int count)
+{
+  bool any = false;
+  for (int i = 0; i < count; i++)
+    any = any || w[i].low != 0 || w[i].high != 0;
+  for (int i = 0; i < count && any; i++)
+    gs_text_printf(text, "%s[%" PRId64 ", %" PRId64 "]", i == 0 ? ", pad=[" : ", ", w[i].low, w[i].high);
+  gs_text_add(text, any ? "]" : "");
+}
+
+static void print_conv(struct gs_text *text, const struct gs_conv *c)
+{
+  print_window_part(text, "stride", c->windows, c->nspatial, offsetof(struct gs_window, stride), 1);
+  print_window_padding(text, c->windows, c->nspatial);
+  print_window_part(text, "lhs_dilate", c->windows, c->nspatial, offsetof(struct gs_window, base_dilate), 1);
+  print_window_part(text, "rhs_dilate", c->windows, c->nspatial, offsetof(struct gs_window, dilate), 1);
+  if (c->groups > 1)
+    gs_text_printf(text, ", groups=%" PRId64, c->groups);
+  if (c->batch_groups > 1)
+    gs_text_printf(text, ", batch_groups=%" PRId64, c->batch_groups);
+  if (c->reversed != 0)
+    gs_text_add(text, ", reversed=true");
+}
+
+static void print_windows(struct gs_text *text, const union gs_attrs *attrs, int rank)
+{
+  const struct gs_window *w = attrs->window.dims;
+  gs_text_printf(text, ", \"%s\"",
+                 attrs->window.reduce == GS_OP_REDUCE_MAX   ? "max"
+                 : attrs->window.reduce == GS_OP_REDUCE_MIN ? "min" : gs_op_info(attrs->window.reduce)->name);
+  print_window_part(text, "window", w, rank, offsetof(struct gs_window, size), -1);
+  print_window_part(text, "stride", w, rank, offsetof(struct gs_window, stride), 1);
+  print_window_padding(text, w, rank);
+  print_window_part(text, "dilate", w, rank, offsetof(struct gs_window, dilate), 1);
+  print_window_part(text, "base_dilate", w, rank, offsetof(struct gs_window, base_dilate), 1);
+}
+
 void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs,
                          const struct gs_type *operand, const struct gs_type *result)
 {
@@ -196,6 +249,12 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
     break;
   case GS_OP_SLICE:
     print_subscripts(text, attrs, operand, result);
+    break;
+  case GS_OP_CONV:
+    print_conv(text, attrs->conv.conv);
+    break;
+  case GS_OP_REDUCE_WINDOW:
+    print_windows(text, attrs, result->rank);
     break;
   case GS_OP_TOP_K:
     gs_text_printf(text, ", %" PRId64, attrs->order.k);

@@ -7,6 +7,7 @@
 
 #include "partition/program.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "partition/axes.h"
@@ -136,7 +137,14 @@ static double flops_of(enum gs_op op, const union gs_attrs *attrs, const struct 
   double points = 1;
   if (info->flops == 0)
     return 0;
-  if (info->group == GS_GROUP_CONTRACTION)
+  if (op == GS_OP_CONV)
+    points = (double)gs_type_elements(result)
+             * ((double)gs_type_elements(b) / fmax(1, (double)b->dims[attrs->conv.conv->kernel_out]));
+  else if (op == GS_OP_REDUCE_WINDOW) {
+    points = (double)gs_type_elements(result);
+    for (int i = 0; i < result->rank; i++)
+      points *= (double)attrs->window.dims[i].size;
+  } else if (info->group == GS_GROUP_CONTRACTION)
     for (int label = 0; label < attrs->einsum.nlabels; label++)
       points *= label_size(attrs, label, a, b);
   else

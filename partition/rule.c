@@ -252,7 +252,7 @@ void gs_rule_factor_axes(const struct gs_rule *rule, const struct gs_dim_rule *d
   int at = 0;
   int64_t offset = 1, left = 1;
   axes->count = 0;
-  if (dim->count == 1) {
+  if (dim->count == 1 || dim->either) {
     gs_axis_list_set(axes, sharding->axes, sharding->naxes);
     return;
   }

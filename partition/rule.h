@@ -31,7 +31,11 @@ struct gs_factor {
 };
 
 /* The factors a dim consists of, major to minor; none for a dim that is only repeated. */
-struct gs_dim_rule { unsigned char count; unsigned char factors[GS_MAX_RANK]; };
+struct gs_dim_rule {
+  unsigned char count;
+  bool either;                         /* the dim is cut by one of the factors, the first as a rule */
+  unsigned char factors[GS_MAX_RANK];
+};
 struct gs_value_rule { int rank; const struct gs_dim_rule *dims; };
 
 /* Dims of a reshape whose elements stay together, when they do not fall into factors: operand dims

@@ -58,6 +58,10 @@ static union gs_attrs plain_attrs(const struct gs_node *node)
     memcpy(&attrs, node->attrs, sizeof attrs);
     if (node->op == GS_OP_EINSUM)
       attrs.einsum.spec = NULL;
+    if (node->op == GS_OP_CONV)
+      attrs.conv.conv = NULL;
+    if (node->op == GS_OP_REDUCE_WINDOW)
+      attrs.window.dims = NULL;
   }
   return attrs;
 }
@@ -87,6 +91,19 @@ static bool same_padding(const struct gs_node *a, const struct gs_node *b)
                 gs_dtype_size(x->type.dtype)) == 0;
 }
 
+/* What the attributes of window operators point to. */
+static bool same_windows(const struct gs_node *a, const struct gs_node *b)
+{
+  if (a->op == GS_OP_REDUCE_WINDOW)
+    return memcmp(a->attrs->window.dims, b->attrs->window.dims,
+                  (size_t)a->type.rank * sizeof *a->attrs->window.dims) == 0;
+  if (a->op != GS_OP_CONV)
+    return true;
+  struct gs_conv x = *a->attrs->conv.conv, y = *b->attrs->conv.conv;
+  x.layout = y.layout = NULL;
+  return memcmp(&x, &y, sizeof x) == 0;
+}
+
 static bool alike(const struct gs_node *a, const struct gs_node *b)
 {
   if (a->op != b->op || a->nargs != b->nargs || !gs_type_equal(&a->type, &b->type))
@@ -95,6 +112,8 @@ static bool alike(const struct gs_node *a, const struct gs_node *b)
     if (!gs_type_equal(&a->args[i]->type, &b->args[i]->type))
       return false;
   if (a->op == GS_OP_PAD && !same_padding(a, b))
+    return false;
+  if (!same_windows(a, b))
     return false;
   union gs_attrs x = plain_attrs(a), y = plain_attrs(b);
   return memcmp(&x, &y, sizeof x) == 0;

@@ -61,6 +61,8 @@ static bool passes_partial(const struct gs_node *node, enum gs_op kind)
   enum gs_linear linear = gs_op_info(node->op)->linear;
   if (linear == GS_LINEAR_MOVE)
     return true;
+  if (node->op == GS_OP_REDUCE_WINDOW && node->attrs->window.reduce != GS_OP_SUM)
+    return false;
   if (kind != GS_OP_SUM || linear == GS_LINEAR_NONE
       || (node->op == GS_OP_ASSEMBLE && node->attrs->device.fill != 0))
     return false;
@@ -172,6 +174,15 @@ static bool dim_axes(const struct gs_rule *rule, const struct gs_value_rule *val
 {
   bool open = true;                            /* all factors so far are cut completely */
   axes->count = 0;
+  if (value->dims[i].either) {
+    int cut = 0;
+    for (int k = 0; k < value->dims[i].count; k++)
+      if (as->factor[value->dims[i].factors[k]].count > 0) {
+        *axes = as->factor[value->dims[i].factors[k]];
+        cut++;
+      }
+    return cut <= 1;
+  }
   for (int k = 0; k < value->dims[i].count; k++) {
     int f = value->dims[i].factors[k];
     const struct gs_axis_list *list = &as->factor[f];
@@ -430,7 +441,7 @@ static void assign_as_source(struct search *s, int k, struct assignment *as)
   as->holder = -1;
   as->masked = 0;
   for (int i = 0; i < value->rank; i++)
-    for (int j = 0; j < value->dims[i].count && sh->dims[i].naxes > 0; j++)
+    for (int j = 0; j < (value->dims[i].either ? 1 : value->dims[i].count) && sh->dims[i].naxes > 0; j++)
       if (s->r->rule->factors[value->dims[i].factors[j]].kind != GS_FACTOR_OPAQUE)
         gs_rule_factor_axes(s->r->rule, &value->dims[i], &sh->dims[i], j,
                        &as->factor[value->dims[i].factors[j]]);
