@@ -212,6 +212,34 @@ static void slices(const struct moves *m)
   }
 }
 
+/* An uncut dim cut by the goal's first atoms at once, in blocks that the others then divide: one atom
+ * after the other would give blocks that do not fit, and elements would have to travel. */
+static void slices_to_goal(const struct moves *m)
+{
+  const struct gs_layout *goal = &m->p->goal;
+  for (int i = 0; i < m->p->type.rank; i++) {
+    int first = first_atom(goal, i), count = m->from->count[i] == 0 ? goal->count[i] : 0;
+    int64_t block = goal->block[i];
+    for (int k = 1; k < count; k++)
+      block *= m->p->atoms.items[goal->atoms[first + k]].size;
+    struct gs_layout_move move = { .kind = GS_MOVE_SLICE, .dim = i };
+    for (int n = 1; n <= count; n++) {
+      struct gs_layout to = *m->from;
+      int atom = goal->atoms[first + n - 1];
+      if ((m->used | m->from->partial) >> atom & 1)
+        break;
+      move.atoms[move.natoms++] = (unsigned char)atom;
+      if (!append_atoms(m, &to, i, &move))
+        break;
+      to.block[i] = block;
+      if (n > 1 || block != gs_ceil_div(m->p->type.dims[i], m->p->atoms.items[atom].size))
+        m->sink(m->user, &to, &move);
+      if (n < count)
+        block /= m->p->atoms.items[goal->atoms[first + n]].size;
+    }
+  }
+}
+
 static void gathers(const struct moves *m)
 {
   for (int i = 0; i < m->p->type.rank; i++)
@@ -406,6 +434,7 @@ void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *
   for (int i = 0, n = total_atoms(from); i < n; i++)
     m.used |= 1u << from->atoms[i];
   slices(&m);
+  slices_to_goal(&m);
   gathers(&m);
   all_to_alls(&m);
   if (permute)
