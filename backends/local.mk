@@ -17,6 +17,8 @@ libgspmd_la_SOURCES += \
   %D%/reference/reduce.c \
   %D%/reference/reference.h \
   %D%/reference/scalar.c \
+  %D%/reference/transform.c \
+  %D%/reference/random.c \
   %D%/reference/window.c \
   %D%/reference/scalar.h \
   %D%/registry.c

@@ -39,6 +39,8 @@ static bool states_type(const struct gs_node *node)
   case GS_OP_BROADCAST:
   case GS_OP_CONVERT:
   case GS_OP_SLICE:
+  case GS_OP_BITCAST:
+  case GS_OP_RANDOM:
     return true;
   default:
     return false;

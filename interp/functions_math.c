@@ -337,6 +337,8 @@ const struct gs_builtin gs_builtins_math[] = {
 #define ROW_CONTRACTION(...)
 #define ROW_INDEXING(...)
 #define ROW_ORDER(...)
+#define ROW_TRANSFORM(...)
+#define ROW_RANDOM(...)
 #define ROW_WINDOW(...)
 #define ROW_CONTROL(...)
 #define ROW_COLLECTIVE(...)

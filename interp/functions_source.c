@@ -131,20 +131,110 @@ static bool random_fill(struct gs_call *call, enum gs_fill kind, struct gs_value
   int64_t seed = 0;
   if (gs_arg_given(call, 0) && !gs_arg_int(call, 0, &seed))
     return false;
-  if (kind == GS_FILL_NORMAL && ((gs_arg_given(call, 1) && !gs_arg_number(call, 1, &spec.std)) ||
-                                 (gs_arg_given(call, 2) && !gs_arg_number(call, 2, &spec.mean))))
+  if (kind == GS_FILL_NORMAL && ((gs_arg_given(call, 2) && !gs_arg_number(call, 2, &spec.std)) ||
+                                 (gs_arg_given(call, 3) && !gs_arg_number(call, 3, &spec.mean))))
     return false;
   spec.argument = (double)seed + (double)call->session->settings.seed;
   return make_fill(call, spec, out);
 }
 
+/* A tensor of random numbers from a key, argument 0, and a type. */
+static bool random_tensor(struct gs_call *call, enum gs_random_kind kind, const struct gs_type *type,
+                          struct gs_node **node)
+{
+  struct gs_session *s = call->session;
+  union gs_attrs attrs;
+  struct gs_node *key;
+  int64_t number = 0;
+  memset(&attrs, 0, sizeof attrs);
+  attrs.random.kind = kind;
+  if (call->args[0].value.kind == GS_VALUE_TENSOR)
+    key = call->args[0].value.node;
+  else if (gs_arg_int(call, 0, &number))
+    key = gs_build_scalar_int(&s->graph, call->args[0].span, GS_DTYPE_S64, number);
+  else
+    return false;
+  *node = gs_graph_add(&s->graph, GS_OP_RANDOM, call->span, &key, 1, &attrs, type);
+  return !gs_node_is_poison(&s->graph, *node);
+}
+
+/* X times SCALE plus OFFSET. */
+static struct gs_node *scaled(struct gs_call *call, struct gs_node *x, double scale, double offset)
+{
+  struct gs_graph *g = &call->session->graph;
+  if (scale != 1)
+    x = gs_build_elementwise(g, GS_OP_MUL, call->span,
+                             (struct gs_node *[]){ x, gs_build_scalar(g, call->span, x->type.dtype, scale) }, 2);
+  if (offset != 0)
+    x = gs_build_elementwise(g, GS_OP_ADD, call->span,
+                             (struct gs_node *[]){ x, gs_build_scalar(g, call->span, x->type.dtype, offset) }, 2);
+  return x;
+}
+
+/* uniform(key, type, low, high), normal(key, type, std, mean): arguments 2 and 3 are the two numbers. */
+static bool random_floats(struct gs_call *call, enum gs_random_kind kind, struct gs_value *out)
+{
+  const struct gs_type *type;
+  struct gs_node *node;
+  double a = kind == GS_RANDOM_NORMAL, b = kind == GS_RANDOM_UNIFORM;
+  if (!gs_arg_type(call, 1, &type) || !random_tensor(call, kind, type, &node)
+      || (gs_arg_given(call, 2) && !gs_arg_number(call, 2, &a))
+      || (gs_arg_given(call, 3) && !gs_arg_number(call, 3, &b)))
+    return false;
+  node = kind == GS_RANDOM_NORMAL ? scaled(call, node, a, b) : scaled(call, node, b - a, a);
+  return gs_operate_node(call->session, node, out);
+}
+
+static bool function_bits(struct gs_call *call, struct gs_value *out)
+{
+  const struct gs_type *type;
+  struct gs_node *node;
+  return gs_arg_type(call, 1, &type) && random_tensor(call, GS_RANDOM_BITS, type, &node)
+         && gs_operate_node(call->session, node, out);
+}
+
+/* x where a number drawn for the element is at least the rate, scaled so that the mean stays. */
+static bool function_dropout(struct gs_call *call, struct gs_value *out)
+{
+  struct gs_session *s = call->session;
+  struct gs_graph *g = &s->graph;
+  struct gs_node *x, *drawn;
+  double rate;
+  struct gs_argument key = call->args[2];
+  if (!gs_arg_tensor(call, 0, &x) || !gs_arg_number(call, 1, &rate))
+    return false;
+  if (gs_dtype_kind(x->type.dtype) != GS_KIND_FLOAT)
+    return gs_session_fail(s, call->args[0].span, "dropout: not for %s, only floats",
+                           gs_type_string(s->values, &x->type));
+  if (!(rate >= 0 && rate < 1))
+    return gs_session_fail(s, call->args[1].span, "dropout: the rate is %g; it is at least 0 and below 1", rate);
+  struct gs_type type = x->type;
+  type.dtype = GS_DTYPE_F32;
+  call->args[0] = key;
+  if (!random_tensor(call, GS_RANDOM_UNIFORM, &type, &drawn))
+    return false;
+  struct gs_node *test[2] = { drawn, gs_build_scalar(g, call->span, GS_DTYPE_F32, rate) };
+  struct gs_node *choice[3] = { gs_build_elementwise(g, GS_OP_GE, call->span, test, 2),
+                                scaled(call, x, 1 / (1 - rate), 0),
+                                gs_build_scalar(g, call->span, x->type.dtype, 0) };
+  return gs_operate_node(s, gs_build_elementwise(g, GS_OP_WHERE, call->span, choice, 3), out);
+}
+
 static bool function_normal(struct gs_call *call, struct gs_value *out)
 {
+  if (call->args[1].value.kind == GS_VALUE_TYPE)
+    return random_floats(call, GS_RANDOM_NORMAL, out);
+  if (gs_arg_given(call, 1)) {         /* normal(seed, std) of a fill */
+    call->args[3] = call->args[2];
+    call->args[2] = call->args[1];
+  }
   return random_fill(call, GS_FILL_NORMAL, out);
 }
 
 static bool function_uniform(struct gs_call *call, struct gs_value *out)
 {
+  if (gs_arg_given(call, 1))
+    return random_floats(call, GS_RANDOM_UNIFORM, out);
   return random_fill(call, GS_FILL_UNIFORM, out);
 }
 
@@ -311,10 +401,16 @@ const struct gs_builtin gs_builtins_source[] = {
     "full(f32[8,16], 1.5)", "one value everywhere; full(1.5) is a fill" },
   { "pattern", "type? k?", function_pattern, GS_OP_CONSTANT, GS_TOPIC_SOURCES,
     "pattern(3)  pattern(f32[8,16], 3)", "the fill of tests: scattered values in [-0.5, 0.5)" },
-  { "normal", "seed? std? mean?", function_normal, GS_OP_INPUT, GS_TOPIC_SOURCES,
-    "normal(0, std=0.02)", "a fill of normally distributed numbers" },
-  { "uniform", "seed?", function_uniform, GS_OP_INPUT, GS_TOPIC_SOURCES, "uniform(0)",
-    "a fill of numbers uniform in [0, 1)" },
+  { "normal", "seed? type? std? mean?", function_normal, GS_OP_RANDOM, GS_TOPIC_SOURCES,
+    "normal(0, std=0.02)  normal(key, f32[8,16])",
+    "normally distributed numbers: a fill, or with a type a tensor whose numbers do not depend on the mesh" },
+  { "uniform", "seed? type? low? high?", function_uniform, GS_OP_RANDOM, GS_TOPIC_SOURCES,
+    "uniform(0)  uniform(key, f32[8,16], low=-1)",
+    "numbers uniform in [0, 1): a fill, or with a type a tensor, in [low, high)" },
+  { "bits", "key type", function_bits, GS_OP_RANDOM, GS_TOPIC_SOURCES, "bits(key, u32[8,16])",
+    "random integers; like all numbers from a key they depend on it and on their position only" },
+  { "dropout", "x rate key", function_dropout, GS_OP_RANDOM, GS_TOPIC_SOURCES, "dropout(x, 0.1, key)",
+    "x with elements zeroed at a rate, the others scaled so that the mean stays" },
   { "load", "path member?", function_load, GS_OP_CONSTANT, GS_TOPIC_SOURCES, "load(\"x.npy\")",
     "the tensor in a .npy file, or a member of a .npz" },
   { 0 },

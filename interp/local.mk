@@ -28,6 +28,7 @@ libgspmd_la_SOURCES += \
   %D%/functions_sharding.c \
   %D%/functions_source.c \
   %D%/functions_text.c \
+  %D%/functions_transform.c \
   %D%/functions_window.c \
   %D%/help.c \
   %D%/help.h \

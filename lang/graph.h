@@ -52,6 +52,11 @@ struct gs_conv {
   struct gs_window windows[GS_MAX_RANK];
 };
 
+/* Forward ones sum x[j] exp(-2 pi i j k / n), inverse ones divide by n; R: one side is real, and only
+ * the n/2 + 1 coefficients that say everything are kept. */
+enum gs_fft_kind { GS_FFT, GS_IFFT, GS_RFFT, GS_IRFFT };
+enum gs_random_kind { GS_RANDOM_BITS, GS_RANDOM_UNIFORM, GS_RANDOM_NORMAL };
+
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
   struct { int index; struct gs_fill_spec fill; } input;       /* index: g->ninputs before it */
@@ -92,6 +97,9 @@ union gs_attrs {
   } gather;
   struct { const struct gs_conv *conv; } conv;
   struct { enum gs_op reduce; const struct gs_window *dims; } window;    /* one for each dim */
+  struct { enum gs_fft_kind kind; int dim; int64_t size; } fft;        /* of the result: IRFFT only */
+  struct { bool left, lower, transpose, unit; } solve;
+  struct { enum gs_random_kind kind; } random;
   struct { int dim; bool descending, reverse; int64_t k; } order;      /* sort, top_k, cumulative */
   struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
   struct {                             /* LOOP, COND, and what closes their bodies */

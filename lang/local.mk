@@ -25,6 +25,7 @@ libgspmd_la_SOURCES += \
   %D%/infer_order.c \
   %D%/infer_reduce.c \
   %D%/infer_shape.c \
+  %D%/infer_transform.c \
   %D%/infer_window.c \
   %D%/npy.c \
   %D%/npy.h \

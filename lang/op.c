@@ -22,6 +22,8 @@ static const char *const group_names[GS_GROUP_COUNT] = {
   [GS_GROUP_WINDOW] = "windows",
   [GS_GROUP_INDEXING] = "indexing",
   [GS_GROUP_ORDER] = "order",
+  [GS_GROUP_TRANSFORM] = "transforms",
+  [GS_GROUP_RANDOM] = "random",
   [GS_GROUP_CONTROL] = "control",
   [GS_GROUP_COLLECTIVE] = "collectives",
   [GS_GROUP_DEVICE] = "device"
@@ -35,8 +37,7 @@ const struct gs_op_info *gs_op_info(enum gs_op op)
 bool gs_op_find(const char *name, size_t length, enum gs_op *op)
 {
   for (int i = 0; i < GS_OP_COUNT; i++) {
-    enum gs_op_group group = table[i].group;
-    if (group == GS_GROUP_COLLECTIVE || group == GS_GROUP_DEVICE)
+    if (table[i].usage[0] == '\0')      /* only the partitioner and the builders make these */
       continue;
     if (strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0) {
       *op = (enum gs_op)i;

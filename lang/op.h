@@ -14,7 +14,7 @@ enum gs_op {
 
 enum gs_op_group {
   GS_GROUP_LEAF, GS_GROUP_ELEMENTWISE, GS_GROUP_SHARDING, GS_GROUP_SHAPE, GS_GROUP_REDUCTION,
-  GS_GROUP_CONTRACTION, GS_GROUP_WINDOW, GS_GROUP_INDEXING, GS_GROUP_ORDER, GS_GROUP_CONTROL, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
+  GS_GROUP_CONTRACTION, GS_GROUP_WINDOW, GS_GROUP_INDEXING, GS_GROUP_ORDER, GS_GROUP_TRANSFORM, GS_GROUP_RANDOM, GS_GROUP_CONTROL, GS_GROUP_COLLECTIVE, GS_GROUP_DEVICE, GS_GROUP_COUNT
 };
 
 /* Which operands may hold partial sums (the true value is the sum over a mesh axis) so that the
@@ -41,7 +41,7 @@ struct gs_op_info {
 };
 
 const struct gs_op_info *gs_op_info(enum gs_op op);
-/* The operator a user may call NAME (collective and device rows are not found); false if none. */
+/* The operator a user may call NAME (rows without a usage are not found); false if none. */
 bool gs_op_find(const char *name, size_t length, enum gs_op *op);
 const char *gs_op_group_name(enum gs_op_group group);
 /* Communicates with other devices. */

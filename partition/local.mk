@@ -60,6 +60,7 @@ libgspmd_la_SOURCES += \
   %D%/rule_draft.h \
   %D%/rule_gather.c \
   %D%/rule_order.c \
+  %D%/rule_transform.c \
   %D%/rule_window.c \
   %D%/sharding.c \
   %D%/sharding.h \

@@ -65,9 +65,13 @@ static bool name_nodes(struct grapher *g)
 }
 
 /* What users call OP: its usage up to the parenthesis. */
-static void print_function(struct gs_text *text, enum gs_op op)
+static void print_function(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs)
 {
   const char *usage = gs_op_info(op)->usage;
+  if (op == GS_OP_FFT || op == GS_OP_RANDOM) {
+    gs_text_add(text, gs_function_name(op, attrs));
+    return;
+  }
   gs_text_add_bytes(text, usage, strcspn(usage, "("));
 }
 
@@ -183,7 +187,7 @@ static void print_source_of(struct gs_text *text, const struct gs_node *node)
 
 static void print_call(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
 {
-  print_function(text, node->op);
+  print_function(text, node->op, node->attrs);
   gs_text_add(text, node->op == GS_OP_CONCAT ? "([" : "(");
   if (node->op == GS_OP_EINSUM)
     gs_text_printf(text, "\"%s\", ", node->attrs->einsum.spec);

@@ -250,6 +250,23 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
   case GS_OP_SLICE:
     print_subscripts(text, attrs, operand, result);
     break;
+  case GS_OP_FFT:
+    gs_text_printf(text, ", dims=[%d]", attrs->fft.dim);
+    if (attrs->fft.kind == GS_IRFFT)
+      gs_text_printf(text, ", n=%" PRId64, attrs->fft.size);
+    break;
+  case GS_OP_TRIANGULAR_SOLVE:
+    gs_text_printf(text, ", lower=%s, left=%s%s%s", attrs->solve.lower ? "true" : "false",
+                   attrs->solve.left ? "true" : "false", attrs->solve.transpose ? ", transpose=true" : "",
+                   attrs->solve.unit ? ", unit=true" : "");
+    break;
+  case GS_OP_RANDOM:
+    gs_text_add(text, ", ");
+    gs_type_print(text, result);
+    break;
+  case GS_OP_BITCAST:
+    gs_text_printf(text, ", %s", gs_dtype_name(result->dtype));
+    break;
   case GS_OP_CONV:
     print_conv(text, attrs->conv.conv);
     break;
@@ -273,6 +290,17 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
   default:
     break;
   }
+}
+
+const char *gs_function_name(enum gs_op op, const union gs_attrs *attrs)
+{
+  static const char *const ffts[] = { "fft", "ifft", "rfft", "irfft" };
+  static const char *const randoms[] = { "bits", "uniform", "normal" };
+  if (op == GS_OP_FFT)
+    return ffts[attrs->fft.kind];
+  if (op == GS_OP_RANDOM)
+    return randoms[attrs->random.kind];
+  return gs_op_info(op)->name;
 }
 
 const char *gs_partial_word(enum gs_op kind)

@@ -137,7 +137,13 @@ static double flops_of(enum gs_op op, const union gs_attrs *attrs, const struct 
   double points = 1;
   if (info->flops == 0)
     return 0;
-  if (op == GS_OP_CONV)
+  if (op == GS_OP_FFT)
+    points = (double)gs_type_elements(a) * log2(2 + (double)a->dims[attrs->fft.dim]);
+  else if (op == GS_OP_CHOLESKY)
+    points = (double)gs_type_elements(a) * (double)a->dims[a->rank - 1] / 3;
+  else if (op == GS_OP_TRIANGULAR_SOLVE)
+    points = (double)gs_type_elements(result) * (double)a->dims[a->rank - 1] / 2;
+  else if (op == GS_OP_CONV)
     points = (double)gs_type_elements(result)
              * ((double)gs_type_elements(b) / fmax(1, (double)b->dims[attrs->conv.conv->kernel_out]));
   else if (op == GS_OP_REDUCE_WINDOW) {

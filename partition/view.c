@@ -232,7 +232,7 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
   if (gs_step_group_size(step) > 1)
     gs_paint(text, GS_ROLE_COLLECTIVE, info->name);
   else
-    gs_text_add(text, info->name);
+    gs_text_add(text, gs_function_name(step->op, step->attrs));
   if (reduces && step->attrs->device.reduce != GS_OP_SUM)
     gs_text_printf(text, " %s", gs_op_info(step->attrs->device.reduce)->name);
   if (info->group == GS_GROUP_CONTRACTION)

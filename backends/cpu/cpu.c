@@ -75,8 +75,8 @@ static void run_operator(const struct gs_executable *e, int index, int64_t posit
     args[a] = address(e, step->args[a], position);
   }
   struct gs_place place;
-  gs_device_place(step->nargs > 0 ? &e->program->steps[step->args[0]] : step, position, place.begin,
-                  place.size);
+  bool indexing = gs_op_info(step->op)->group == GS_GROUP_INDEXING;
+  gs_device_place(indexing ? &e->program->steps[step->args[0]] : step, position, place.begin, place.size);
   struct gs_kernel_call call = { step->op, step->attrs, step->nargs, types, args, &step->type,
                                  address(e, index, position), &place };
   gs_reference_find(step->op)(&call);

@@ -73,6 +73,10 @@ static void apply_complex(const struct gs_kernel_call *call, int64_t n)
 void gs_reference_elementwise(const struct gs_kernel_call *call)
 {
   int64_t n = gs_type_elements(call->type);
+  if (call->op == GS_OP_COMPLEX) {
+    apply_complex(call, n);
+    return;
+  }
   switch (gs_dtype_kind(working_type(call))) {
   case GS_KIND_FLOAT: apply_float(call, n); break;
   case GS_KIND_COMPLEX: apply_complex(call, n); break;

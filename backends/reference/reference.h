@@ -22,7 +22,8 @@ struct gs_kernel_call {
   const void *const *args;             /* data, row-major */
   const struct gs_type *type;          /* of the result */
   void *result;                        /* room for it */
-  const struct gs_place *place;        /* of operand 0, of a leaf its own; NULL: the whole is here */
+  const struct gs_place *place;        /* of operand 0 of indexing operators, of others the result's;
+                                        * NULL: the whole is here */
 };
 /* Does not fail: types were checked when the graph was built. */
 typedef void gs_reference_function(const struct gs_kernel_call *call);

@@ -164,6 +164,10 @@ double complex gs_scalar_complex(enum gs_op op, const double complex *a)
 {
   switch (op) {
   case GS_OP_ABS: return cabs(a[0]);
+  case GS_OP_REAL: return creal(a[0]);
+  case GS_OP_IMAG: return cimag(a[0]);
+  case GS_OP_CONJ: return conj(a[0]);
+  case GS_OP_COMPLEX: return CMPLX(creal(a[0]), creal(a[1]));
   case GS_OP_NEG: return -a[0];
   case GS_OP_SIGN: return a[0] == 0 ? 0 : a[0] / cabs(a[0]);
   case GS_OP_EXP: return cexp(a[0]);

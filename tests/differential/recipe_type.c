@@ -24,7 +24,7 @@ bool recipe_is_leaf(enum gs_op op)
 
 bool recipe_is_visible(enum gs_op op)
 {
-  return classes[op] < CLASS_conv;
+  return classes[op] < CLASS_component;
 }
 
 static bool ordered_type(enum gs_dtype dtype)
@@ -70,7 +70,9 @@ bool recipe_accepts(enum gs_op op, int argument, enum gs_dtype dtype)
     return !complex;
   case CLASS_leaf: case CLASS_iota: case CLASS_equality: case CLASS_shard: case CLASS_reshape:
   case CLASS_transpose: case CLASS_broadcast: case CLASS_reverse: case CLASS_pad:
-  case CLASS_concat: case CLASS_slice: case CLASS_roll: case CLASS_conv: case CLASS_reduce_window:
+  case CLASS_concat: case CLASS_slice: case CLASS_roll: case CLASS_component: case CLASS_conjugate: case CLASS_complex:
+  case CLASS_bitcast: case CLASS_fft: case CLASS_cholesky: case CLASS_triangular_solve: case CLASS_random:
+  case CLASS_conv: case CLASS_reduce_window:
   case CLASS_gather: case CLASS_scatter:
   case CLASS_sort: case CLASS_top_k: case CLASS_cumulative: case CLASS_cumulative_order: case CLASS_carried:
   case CLASS_carry: case CLASS_control: case CLASS_loop_result: case CLASS_cond_result:

@@ -303,7 +303,7 @@ static struct gs_tensor *whole_result(const struct chain *c, int row)
   }
   int nargs = exchanges[row].op == GS_OP_PAD ? 2 : c->ninputs;
   struct gs_kernel_call call = { exchanges[row].op, &attrs, nargs, types, args, &type,
-                                 result->data };
+                                 result->data, NULL };
   gs_reference_find(call.op)(&call);
   return result;
 }
