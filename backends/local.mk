@@ -12,6 +12,7 @@ libgspmd_la_SOURCES += \
   %D%/reference/evaluate.c \
   %D%/reference/gather.c \
   %D%/reference/kernels.h \
+  %D%/reference/manual.c \
   %D%/reference/movement.c \
   %D%/reference/order.c \
   %D%/reference/reduce.c \

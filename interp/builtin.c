@@ -12,7 +12,7 @@
 /* Where rows say the same name the earlier table wins. */
 static const struct gs_builtin *const tables[] = {
   gs_builtins_source, gs_builtins_sharding, gs_builtins_shape, gs_builtins_math,
-  gs_builtins_ask, gs_builtins_list, gs_builtins_text, gs_builtins_window, gs_builtins_index, gs_builtins_order, gs_builtins_transform, gs_builtins_control, gs_builtins_operator,
+  gs_builtins_ask, gs_builtins_list, gs_builtins_text, gs_builtins_window, gs_builtins_index, gs_builtins_order, gs_builtins_transform, gs_builtins_control, gs_builtins_manual, gs_builtins_operator,
 };
 enum { TABLES = sizeof tables / sizeof tables[0], MAX_NAME = 64 };
 
@@ -28,6 +28,7 @@ static const char *const topic_names[GS_TOPIC_COUNT] = {
   [GS_TOPIC_ORDER] = "order",
   [GS_TOPIC_TRANSFORMS] = "transforms",
   [GS_TOPIC_CONTROL] = "control",
+  [GS_TOPIC_MANUAL] = "manual regions",
   [GS_TOPIC_LIBRARY] = "library",
   [GS_TOPIC_ASKING] = "asking",
   [GS_TOPIC_VALUES] = "values and lists",

@@ -15,7 +15,7 @@ enum { GS_MAX_PARAMETERS = 12 };
 
 enum gs_topic {                        /* how :help and :ops group functions */
   GS_TOPIC_SOURCES, GS_TOPIC_SHARDING, GS_TOPIC_ELEMENTWISE, GS_TOPIC_SHAPE, GS_TOPIC_REDUCTIONS,
-  GS_TOPIC_CONTRACTION, GS_TOPIC_WINDOWS, GS_TOPIC_INDEXING, GS_TOPIC_ORDER, GS_TOPIC_TRANSFORMS, GS_TOPIC_CONTROL, GS_TOPIC_LIBRARY, GS_TOPIC_ASKING, GS_TOPIC_VALUES, GS_TOPIC_TEXT,
+  GS_TOPIC_CONTRACTION, GS_TOPIC_WINDOWS, GS_TOPIC_INDEXING, GS_TOPIC_ORDER, GS_TOPIC_TRANSFORMS, GS_TOPIC_CONTROL, GS_TOPIC_MANUAL, GS_TOPIC_LIBRARY, GS_TOPIC_ASKING, GS_TOPIC_VALUES, GS_TOPIC_TEXT,
   GS_TOPIC_COUNT
 };
 const char *gs_topic_name(enum gs_topic topic);
@@ -76,6 +76,7 @@ extern const struct gs_builtin gs_builtins_order[];          /* interp/functions
 extern const struct gs_builtin gs_builtins_window[];         /* interp/functions_window.c */
 extern const struct gs_builtin gs_builtins_transform[];      /* interp/functions_transform.c */
 extern const struct gs_builtin gs_builtins_control[];        /* interp/functions_control.c */
+extern const struct gs_builtin gs_builtins_manual[];         /* interp/functions_manual.c */
 extern const struct gs_builtin gs_builtins_text[];           /* interp/functions_text.c */
 extern const struct gs_builtin gs_builtins_operator[];       /* the same, from lang/ops.def */
 

@@ -516,6 +516,8 @@ bool gs_eval_statement(struct gs_session *s, struct gs_ast *statement)
   s->flow = GS_FLOW_NORMAL;
   s->call_site = (struct gs_span){ 0 };
   if (outermost) {
+    s->graph.region = 0;               /* whatever an error left open */
+    s->graph.manual = NULL;
     s->stack_base = (uintptr_t)__builtin_frame_address(0);
     s->steps_taken = 0;
     s->notes = 0;

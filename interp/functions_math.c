@@ -341,6 +341,7 @@ const struct gs_builtin gs_builtins_math[] = {
 #define ROW_RANDOM(...)
 #define ROW_WINDOW(...)
 #define ROW_CONTROL(...)
+#define ROW_MANUAL(...)
 #define ROW_COLLECTIVE(...)
 #define ROW_DEVICE(...)
 #define ROW_ELEMENTWISE(id, name, nargs, usage, help) \

@@ -22,6 +22,7 @@ libgspmd_la_SOURCES += \
   %D%/functions_control.c \
   %D%/functions_index.c \
   %D%/functions_list.c \
+  %D%/functions_manual.c \
   %D%/functions_math.c \
   %D%/functions_order.c \
   %D%/functions_shape.c \

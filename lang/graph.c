@@ -130,6 +130,49 @@ static bool check_regions(struct gs_graph *g, const struct gs_infer *in)
   return true;
 }
 
+/* Inside a manual region a value from outside is seen as it is, the same on all devices.  ARGS is where
+ * such values may be replaced; *IN then uses it. */
+static bool enter_manual(struct gs_graph *g, struct gs_infer *in, struct gs_node **args)
+{
+  bool replaced = false;
+  if (in->op == GS_OP_FROM_SHARD || in->op == GS_OP_TO_SHARD)
+    return true;
+  for (int i = 0; i < in->nargs; i++) {
+    struct gs_node *arg = in->args[i];
+    if (arg->manual == g->manual)
+      continue;
+    if (arg->manual != NULL) {
+      gs_infer_error(in, "%s is a value of a manual region, it is not there outside", GS_OPERAND(arg, i));
+      gs_hint(g->diagnostics, "let the region's body return it");
+      return false;
+    }
+    if (args == NULL)
+      return false;
+    if (!replaced)
+      memcpy(args, in->args, (size_t)in->nargs * sizeof *args);
+    replaced = true;
+    union gs_attrs attrs;
+    memset(&attrs, 0, sizeof attrs);
+    for (int d = 0; d < GS_MAX_RANK; d++)
+      attrs.manual.parts[d] = 1;
+    args[i] = gs_graph_add(g, GS_OP_TO_SHARD, in->at, &arg, 1, &attrs, NULL);
+    if (gs_node_is_poison(g, args[i]))
+      return false;
+    args[i]->name = arg->name;
+  }
+  if (replaced)
+    in->args = args;
+  return true;
+}
+
+static bool reaches_outside(const struct gs_graph *g, struct gs_node *const *args, int nargs)
+{
+  for (int i = 0; i < nargs; i++)
+    if (args[i]->manual != g->manual)
+      return true;
+  return false;
+}
+
 /* A node with room for its arguments behind it, in the list; NULL when out of memory. */
 static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
 {
@@ -144,7 +187,8 @@ static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
     return NULL;
   *node = (struct gs_node){
     .op = in->op, .id = g->nnodes, .nargs = in->nargs, .args = (struct gs_node **)(node + 1),
-    .type = *in->result, .attrs = attrs, .span = in->at, .region = g->region
+    .type = *in->result, .attrs = attrs, .span = in->at, .region = g->region,
+    .manual = in->op == GS_OP_FROM_SHARD ? NULL : g->manual
   };
   if (in->nargs > 0)
     memcpy(node->args, in->args, args_size);
@@ -171,7 +215,9 @@ struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span a
                    wanted < 0 ? 1 : wanted, wanted == 1 || wanted < 0 ? "" : "s", nargs);
     return &g->poison;
   }
-  if (!check_regions(g, &in) || !infer_functions[op](&in) || !check_size(&in))
+  struct gs_node **own = reaches_outside(g, args, nargs) ? GS_NEW_ARRAY(g->arena, struct gs_node *, nargs + 1)
+                                                         : NULL;
+  if (!check_regions(g, &in) || !enter_manual(g, &in, own) || !infer_functions[op](&in) || !check_size(&in))
     return &g->poison;
   memset(result.dims + result.rank, 0, (size_t)(GS_MAX_RANK - result.rank) * sizeof result.dims[0]);
   struct gs_node *node = store_node(g, &in);

@@ -16,6 +16,7 @@
 
 struct gs_sharding;                    /* partition/sharding.h */
 struct gs_axis;
+struct gs_mesh;                        /* partition/mesh.h */
 
 enum { GS_MAX_LABELS = 52 };
 
@@ -56,6 +57,14 @@ struct gs_conv {
  * the n/2 + 1 coefficients that say everything are kept. */
 enum gs_fft_kind { GS_FFT, GS_IFFT, GS_RFFT, GS_IRFFT };
 enum gs_random_kind { GS_RANDOM_BITS, GS_RANDOM_UNIFORM, GS_RANDOM_NORMAL };
+
+/* A manual region: its body speaks of one device's shards along some mesh axes. */
+struct gs_manual {
+  const struct gs_mesh *mesh;
+  uint32_t axes;                       /* bit a: axis a of the mesh is manual */
+  int naxes;                           /* of the mesh, and their sizes */
+  int64_t sizes[16];
+};
 
 /* What an operator has beside its operands; which member is valid follows from the operator. */
 union gs_attrs {
@@ -101,6 +110,16 @@ union gs_attrs {
   struct { bool left, lower, transpose, unit; } solve;
   struct { enum gs_random_kind kind; } random;
   struct { int dim; bool descending, reverse; int64_t k; } order;      /* sort, top_k, cumulative */
+  struct {                             /* manual regions */
+    const struct gs_sharding *spec;    /* TO_SHARD, FROM_SHARD: the manual axes of each dim; NULL: none */
+    int64_t parts[GS_MAX_RANK];        /* and how many parts they make */
+    int naxes;                         /* collectives: axes of the mesh, major to minor */
+    signed char axes[16];
+    enum gs_op reduce;                 /* psum, reduce_scatter: SUM REDUCE_MAX REDUCE_MIN */
+    int dim, concat;
+    int64_t shift;                     /* ppermute: from device i to i + shift … */
+    int npairs; const int64_t (*pairs)[2];     /* … or, if there are pairs, from [0] to [1] */
+  } manual;
   struct { int region, index; } carried;         /* LOOP_VALUE, LOOP_RESULT, COND_RESULT: which one */
   struct {                             /* LOOP, COND, and what closes their bodies */
     int regions[2];                    /* the body; the branches for true and for false */
@@ -122,6 +141,7 @@ struct gs_node {
   enum gs_op op;
   int id;
   int region;                          /* that it is made in */
+  const struct gs_manual *manual;      /* the manual region it is in, or NULL */
   int nargs;
   struct gs_node **args;
   struct gs_type type;
@@ -139,6 +159,7 @@ struct gs_graph {
   struct gs_region *regions;           /* [0] is not used */
   int nregions, region_capacity;
   int region;                          /* the innermost open one */
+  const struct gs_manual *manual;      /* the open manual region, or NULL */
   int ninputs;                         /* inputs and parameters made so far; gs_graph_add counts */
   struct gs_node poison;
 };

@@ -22,6 +22,7 @@ libgspmd_la_SOURCES += \
   %D%/gather.h \
   %D%/build_gather.c \
   %D%/infer_elementwise.c \
+  %D%/infer_manual.c \
   %D%/infer_order.c \
   %D%/infer_reduce.c \
   %D%/infer_shape.c \

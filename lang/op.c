@@ -25,6 +25,7 @@ static const char *const group_names[GS_GROUP_COUNT] = {
   [GS_GROUP_TRANSFORM] = "transforms",
   [GS_GROUP_RANDOM] = "random",
   [GS_GROUP_CONTROL] = "control",
+  [GS_GROUP_MANUAL] = "manual regions",
   [GS_GROUP_COLLECTIVE] = "collectives",
   [GS_GROUP_DEVICE] = "device"
 };

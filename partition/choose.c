@@ -209,7 +209,7 @@ static struct known *find_strategies(struct state *s, const struct gs_node *node
   struct gs_strategy made[GS_MAX_STRATEGIES];
   struct gs_sharding_list result = { 1, { wanted } };
   struct gs_strategy_request request = {
-    .arena = r->arena, .table = r->table, .mesh = r->completion->mesh, .node = node,
+    .arena = r->arena, .table = r->table, .mesh = wanted->mesh, .node = node,
     .rule = r->slice->rules[node->id], .args = args, .result = &result
   };
   struct known *k = GS_NEW(r->arena, struct known);

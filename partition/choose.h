@@ -20,6 +20,7 @@ struct gs_choose_request {
   struct gs_resharder *resharder;
   const struct gs_slice_of_graph *slice;
   const struct gs_completion *completion;
+  const struct gs_mesh *const *meshes;         /* by id: the mesh, as seen where the node is */
   const bool *fixed;                           /* by id: annotated */
   const bool *output;                          /* by id: an output; may come out finer than completed */
   const struct gs_partition_options *options;

@@ -149,12 +149,14 @@ static void propose(struct state *s, const struct gs_rule *rule, const struct gs
       }
 }
 
-/* The longest part of WANT that uses no axis of SH outside dim DIM, nor of TAKEN's other dims. */
+/* The longest part of WANT that uses no axis of the other dims and no manual one. */
 static void keep_unused(const struct gs_axis_list *want, const struct gs_axis_list *dims, int rank,
-                        int dim, struct gs_axis_list *kept)
+                        int dim, uint32_t manual, struct gs_axis_list *kept)
 {
   kept->count = 0;
   for (int i = 0; i < want->count; i++) {
+    if (manual >> want->items[i].axis & 1)
+      return;
     for (int j = 0; j < rank; j++)
       if (j != dim && gs_axes_overlap(&want->items[i], 1, dims[j].items, dims[j].count))
         return;
@@ -166,7 +168,7 @@ static void keep_unused(const struct gs_axis_list *want, const struct gs_axis_li
  * there.  Returns the proposal that extended it, or NULL. */
 static const struct proposal *extend_dim(const struct gs_rule *rule, const struct gs_value_rule *value,
                                          int64_t size, int i, const struct proposal *proposals,
-                                         struct gs_axis_list *dims)
+                                         uint32_t manual, struct gs_axis_list *dims)
 {
   const struct proposal *source = NULL;
   struct gs_axis_list result = { 0 };
@@ -177,7 +179,7 @@ static const struct proposal *extend_dim(const struct gs_rule *rule, const struc
     struct gs_axis_list kept, taken = { 0 };
     int at = 0;
     int64_t offset = 1, left = 1;
-    keep_unused(&p->axes, dims, value->rank, i, &kept);
+    keep_unused(&p->axes, dims, value->rank, i, manual, &kept);
     if (one)
       taken = kept;
     else
@@ -254,7 +256,7 @@ static void project(struct state *s, const struct gs_rule *rule, const struct gs
     if (best < 0)
       break;
     done[best] = true;
-    sources[best] = extend_dim(rule, value, type->dims[best], best, proposals, dims);
+    sources[best] = extend_dim(rule, value, type->dims[best], best, proposals, sh->mesh->manual, dims);
     any = any || sources[best] != NULL;
   }
   if (!any)
@@ -263,7 +265,7 @@ static void project(struct state *s, const struct gs_rule *rule, const struct gs
   for (int i = 0; i < value->rank; i++)
     made[i] = (struct gs_dim_sharding){ dims[i].count, sh->dims[i].open, dims[i].items, 0 };
   const struct gs_sharding *next =
-      gs_sharding_make(s->table, s->mesh, value->rank, made, NULL, 0, GS_OP_SUM);
+      gs_sharding_make(s->table, sh->mesh, value->rank, made, NULL, 0, GS_OP_SUM);
   if (next == NULL) {
     s->failed = true;
     return;
@@ -313,20 +315,19 @@ static void visit(struct state *s, int id, int level)
   }
 }
 
-static bool start_values(struct state *s, const struct gs_sharding *const *annotations)
+static bool start_values(struct state *s, const struct gs_sharding *const *annotations,
+                         const struct gs_mesh *const *meshes)
 {
-  const struct gs_sharding *open[GS_MAX_RANK + 1];
   struct gs_dim_sharding dims[GS_MAX_RANK];
   for (int i = 0; i < GS_MAX_RANK; i++)
     dims[i] = (struct gs_dim_sharding){ .open = true };
-  for (int rank = 0; rank <= GS_MAX_RANK; rank++) {
-    open[rank] = gs_sharding_make(s->table, s->mesh, rank, dims, NULL, 0, GS_OP_SUM);
-    if (open[rank] == NULL)
-      return false;
-  }
   for (int i = 0; i < s->slice->count; i++) {
     int id = s->slice->order[i], rank = s->slice->graph->nodes[id]->type.rank;
-    s->out->shardings[id] = annotations[id] != NULL ? annotations[id] : open[rank];
+    s->out->shardings[id] = annotations[id] != NULL ? annotations[id]
+                                                    : gs_sharding_make(s->table, meshes[id], rank, dims, NULL, 0,
+                                                                       GS_OP_SUM);
+    if (s->out->shardings[id] == NULL)
+      return false;
     if (annotations[id] == NULL)
       continue;
     for (int d = 0; d < rank; d++)
@@ -352,6 +353,7 @@ static bool make_queues(struct state *s, int nnodes)
 
 struct gs_completion *gs_complete(struct gs_arena *arena, struct gs_sharding_table *table,
                                   const struct gs_slice_of_graph *slice, const struct gs_mesh *mesh,
+                                  const struct gs_mesh *const *meshes,
                                   const struct gs_sharding *const *annotations,
                                   const struct gs_partition_options *options)
 {
@@ -366,7 +368,7 @@ struct gs_completion *gs_complete(struct gs_arena *arena, struct gs_sharding_tab
   s.out->shardings = GS_NEW_ARRAY(arena, const struct gs_sharding *, nnodes + 1);
   s.out->reasons = gs_arena_array(arena, (size_t)nnodes + 1, sizeof *s.out->reasons);
   if (s.out->shardings == NULL || s.out->reasons == NULL || !make_queues(&s, nnodes)
-      || !start_values(&s, annotations))
+      || !start_values(&s, annotations, meshes))
     return NULL;
   for (int level = 0; level < LEVELS && !s.failed;) {
     if (s.queues[level].count == 0) {

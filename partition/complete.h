@@ -20,10 +20,11 @@ struct gs_slice_of_graph {
 struct gs_slice_of_graph *gs_slice_of_graph(struct gs_arena *arena, struct gs_graph *graph,
                                             struct gs_node *const *outputs, int noutputs);
 
-/* Complete [PARTITIONING.md 2].  ANNOTATIONS[id] is the sharding of a shard node on MESH, else
- * NULL.  NULL: out of memory. */
+/* Complete [PARTITIONING.md 2].  ANNOTATIONS[id] is the sharding of a shard node on MESHES[id], else NULL;
+ * MESHES[id] is MESH as seen where the node is, in a manual region or outside.  NULL: out of memory. */
 struct gs_completion *gs_complete(struct gs_arena *arena, struct gs_sharding_table *table,
                                   const struct gs_slice_of_graph *slice, const struct gs_mesh *mesh,
+                                  const struct gs_mesh *const *meshes,
                                   const struct gs_sharding *const *annotations,
                                   const struct gs_partition_options *options);
 

@@ -37,7 +37,7 @@ static bool emit_region(struct gs_emitter *e, int region, const struct gs_node *
 {
   const struct gs_slice_of_graph *slice = e->r->slice;
   const struct gs_region *r = &slice->graph->regions[region];
-  const struct gs_sharding *scalar = gs_sharding_replicated(e->r->table, e->r->completion->mesh, 0);
+  const struct gs_sharding *scalar = gs_emit_scalar(e, loop);
   bool tested = test == NULL;
   for (int id = r->begin; id <= r->end; id++) {
     if (!tested && (id == r->end || test->region != region || test->id < id)) {
@@ -61,7 +61,7 @@ static int emit_loop(struct gs_emitter *e, const struct gs_node *loop)
   int region = loop->attrs->control.regions[0];
   int n = loop->nargs - (loop->attrs->control.trips < 0);
   const struct gs_node *test = n < loop->nargs ? loop->args[n] : NULL;
-  const struct gs_sharding *scalar = gs_sharding_replicated(e->r->table, e->r->completion->mesh, 0);
+  const struct gs_sharding *scalar = gs_emit_scalar(e, loop);
   int *inits = GS_NEW_ARRAY(e->b.arena, int, n + 1), *nexts = GS_NEW_ARRAY(e->b.arena, int, n + 1);
   if (inits == NULL || nexts == NULL || scalar == NULL) {
     e->b.failed = true;
@@ -107,7 +107,7 @@ static int emit_cond(struct gs_emitter *e, const struct gs_node *cond, int predi
   int room = e->r->slice->first_user[cond->id + 1] - e->r->slice->first_user[cond->id];
   const struct gs_node **results = GS_NEW_ARRAY(e->b.arena, const struct gs_node *, room + 1);
   int *steps = GS_NEW_ARRAY(e->b.arena, int, room + 1);
-  const struct gs_sharding *scalar = gs_sharding_replicated(e->r->table, e->r->completion->mesh, 0);
+  const struct gs_sharding *scalar = gs_emit_scalar(e, cond);
   if (results == NULL || steps == NULL || scalar == NULL) {
     e->b.failed = true;
     return 0;
@@ -150,7 +150,7 @@ int gs_emit_control(struct gs_emitter *e, const struct gs_node *node, int *args,
   (void)args;
   if (node->op == GS_OP_LOOP)
     return emit_loop(e, node);
-  const struct gs_sharding *scalar = gs_sharding_replicated(e->r->table, e->r->completion->mesh, 0);
+  const struct gs_sharding *scalar = gs_emit_scalar(e, node);
   int first = gs_emit_need(e, node->args[0]->id, scalar, node);
   return node->op == GS_OP_COND ? emit_cond(e, node, first) : emit_result(e, node, first, strategy->produced);
 }

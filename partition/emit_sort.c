@@ -88,9 +88,10 @@ static void round_of(struct sorting *s, const struct gs_axis *partner, const str
     pairs[a] = gs_emit_gather(e, s->arrays[a], s->dim, &cut, &s->pair[a], s->whole, s->node, reason);
   if (stage != NULL) {
     struct gs_type pred = { .dtype = GS_DTYPE_PRED };
-    int bits[2] = { gs_emit_part(e, partner, s->node), gs_emit_part(e, stage, s->node) };
+    int bits[2] = { gs_emit_part(e, partner, 1, s->whole->mesh, s->node),
+                    gs_emit_part(e, stage, 1, s->whole->mesh, s->node) };
     low_half = gs_emit_add(e, GS_OP_EQ, bits, 2, NULL, &pred,
-                           gs_sharding_replicated(e->r->table, e->r->completion->mesh, 0), s->node);
+                           gs_emit_scalar(e, s->node), s->node);
   }
   for (int a = 0; a < s->narrays; a++) {
     int sorted = add_sort(s, pairs, a, &s->pair[a]);

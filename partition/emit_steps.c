@@ -131,14 +131,19 @@ int gs_emit_slice(struct gs_emitter *e, int arg, int dim, int64_t begin,
   return gs_emit_add(e, GS_OP_SLICE, &arg, 1, attrs, global, sharding, node);
 }
 
-int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axis, const struct gs_node *node)
+const struct gs_sharding *gs_emit_scalar(struct gs_emitter *e, const struct gs_node *node)
 {
-  struct gs_dim_sharding cut = { .naxes = 1, .axes = axis };
-  struct gs_type parts = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { axis->size } };
+  return gs_sharding_replicated(e->r->table, e->r->meshes[node->id], 0);
+}
+
+int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axes, int naxes, const struct gs_mesh *mesh,
+                 const struct gs_node *node)
+{
+  struct gs_dim_sharding cut = { .naxes = naxes, .axes = axes };
+  struct gs_type parts = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { gs_axes_size(axes, naxes) } };
   struct gs_type scalar = { .dtype = GS_DTYPE_S32 };
-  const struct gs_mesh *mesh = e->r->completion->mesh;
   const struct gs_sharding *along = gs_sharding_make(e->r->table, mesh, 1, &cut, NULL, 0, GS_OP_SUM);
-  const struct gs_sharding *alone = gs_sharding_replicated(e->r->table, mesh, 0);
   int part = gs_emit_iota(e, 0, along == NULL ? &cut : &along->dims[0], 1, &parts, along, node);
-  return gs_emit_add(e, GS_OP_RESHAPE, &part, 1, NULL, &scalar, alone, node);
+  return gs_emit_add(e, GS_OP_RESHAPE, &part, 1, NULL, &scalar, gs_sharding_replicated(e->r->table, mesh, 0),
+                     node);
 }

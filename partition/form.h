@@ -47,9 +47,11 @@ struct gs_form { gs_bytes_function *bytes; gs_emit_function *emit; };
 const struct gs_form *gs_form_of(enum gs_op op);
 
 gs_bytes_function gs_bytes_plain, gs_bytes_window, gs_bytes_index, gs_bytes_control,
-    gs_bytes_sort, gs_bytes_top_k, gs_bytes_cumulative, gs_bytes_conv, gs_bytes_reduce_window;
+    gs_bytes_sort, gs_bytes_top_k, gs_bytes_cumulative, gs_bytes_conv, gs_bytes_reduce_window,
+    gs_bytes_manual;
 gs_emit_function gs_emit_plain, gs_emit_window, gs_emit_index, gs_emit_control, gs_emit_sort,
-    gs_emit_top_k, gs_emit_cumulative, gs_emit_conv, gs_emit_reduce_window;
+    gs_emit_top_k, gs_emit_cumulative, gs_emit_conv, gs_emit_reduce_window,
+    gs_emit_manual;
 
 /* ---- Values ---- */
 
@@ -77,8 +79,11 @@ int gs_emit_fill_padding(struct gs_emitter *e, int step, int i, double fill, con
 int gs_emit_slice(struct gs_emitter *e, int arg, int dim, int64_t begin,
                   const struct gs_type *global, const struct gs_sharding *sharding,
                   const struct gs_node *node);
-/* A scalar s32: this device's part along AXIS. */
-int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axis, const struct gs_node *node);
+/* A scalar s32: this device's part along AXES.  MESH is that of the shardings around. */
+int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axes, int naxes, const struct gs_mesh *mesh,
+                 const struct gs_node *node);
+/* The sharding of a scalar that is equal on all devices, for NODE's surroundings. */
+const struct gs_sharding *gs_emit_scalar(struct gs_emitter *e, const struct gs_node *node);
 /* Reduce dim DIM locally by OP (also argmax, argmin). */
 int gs_emit_reduce(struct gs_emitter *e, enum gs_op op, int arg, int dim, bool keep,
                    const struct gs_type *global, const struct gs_sharding *sharding,

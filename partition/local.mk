@@ -14,6 +14,7 @@ libgspmd_la_SOURCES += \
   %D%/emit_control.c \
   %D%/emit_conv.c \
   %D%/emit_index.c \
+  %D%/emit_manual.c \
   %D%/emit_order.c \
   %D%/emit_sort.c \
   %D%/emit_steps.c \
@@ -59,6 +60,7 @@ libgspmd_la_SOURCES += \
   %D%/rule.h \
   %D%/rule_draft.h \
   %D%/rule_gather.c \
+  %D%/rule_manual.c \
   %D%/rule_order.c \
   %D%/rule_transform.c \
   %D%/rule_window.c \
@@ -70,6 +72,7 @@ libgspmd_la_SOURCES += \
   %D%/slice.c \
   %D%/strategy.c \
   %D%/strategy.h \
+  %D%/strategy_given.c \
   %D%/view.c \
   %D%/warnings.c \
   %D%/windows.c \

@@ -28,6 +28,7 @@ struct gs_mesh {
   const int64_t *order;                /* device at each position; NULL: the position itself */
   bool anonymous;                      /* made by mesh([2, 4]): axes are written by number */
   const char *profile;                 /* of the devices' speed, or NULL: generic */
+  uint32_t manual;                     /* bit a: seen from inside a manual region over axis a */
 };
 
 /* A sub-axis: pre * size divides the axis's size. */

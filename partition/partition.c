@@ -20,6 +20,7 @@ struct job {
   struct gs_resharder *resharder;
   struct gs_slice_of_graph *slice;
   const struct gs_mesh *mesh;
+  const struct gs_mesh **meshes;               /* by id: the mesh as seen where the node is */
   const struct gs_sharding **annotations;      /* by id */
   bool *fixed, *output;                        /* by id */
 };
@@ -30,21 +31,25 @@ static const struct gs_mesh *single_device(struct gs_arena *arena, struct gs_dia
   return gs_mesh_new(arena, d, (struct gs_span){ 0 }, 1, &axis, NULL, false);
 }
 
-/* The mesh of the program: the current one if an annotation uses it, else that of the first
- * annotation. */
+/* The mesh of the program: that of a manual region, else the current one if an annotation uses it, else that
+ * of the first annotation. */
 static const struct gs_mesh *base_mesh(const struct job *j, const struct gs_mesh *current)
 {
   const struct gs_mesh *first = NULL;
+  bool found = false;
   for (int i = 0; i < j->slice->count; i++) {
     const struct gs_node *node = j->graph->nodes[j->slice->order[i]];
+    if (node->manual != NULL)
+      return node->manual->mesh;
     if (node->op != GS_OP_SHARD || node->attrs->shard.annotation == NULL)
       continue;
     const struct gs_mesh *mesh = node->attrs->shard.annotation->mesh;
-    if (current != NULL && gs_mesh_equal(mesh, current))
-      return current;
+    found = found || (current != NULL && gs_mesh_equal(mesh, current));
     if (first == NULL)
       first = mesh;
   }
+  if (found)
+    return current;
   return first != NULL ? first : current != NULL ? current : single_device(j->arena, j->graph->diagnostics);
 }
 
@@ -69,7 +74,48 @@ static const struct gs_sharding *translate(struct job *j, const struct gs_node *
     }
     dims[i] = (struct gs_dim_sharding){ lists[i].count, from->dims[i].open, lists[i].items, 0 };
   }
-  return gs_sharding_make(j->table, j->mesh, from->rank, dims, NULL, 0, GS_OP_SUM);
+  const struct gs_mesh *mesh = j->meshes[node->id];
+  for (int i = 0; i < from->rank; i++)
+    for (int k = 0; k < dims[i].naxes; k++)
+      if (mesh->manual >> dims[i].axes[k].axis & 1) {
+        gs_error(j->graph->diagnostics, node->attrs->shard.span,
+                 "shard: axis %s is manual here, the shards along it are the body's own",
+                 mesh->axes[dims[i].axes[k].axis].name);
+        return NULL;
+      }
+  return gs_sharding_make(j->table, mesh, from->rank, dims, NULL, 0, GS_OP_SUM);
+}
+
+/* The mesh as each node sees it.  Manual regions are over the program's mesh. */
+static bool find_meshes(struct job *j)
+{
+  struct view { const struct gs_manual *manual; struct gs_mesh *mesh; struct view *next; } *views = NULL, *v;
+  j->meshes = GS_NEW_ARRAY(j->arena, const struct gs_mesh *, j->graph->nnodes + 1);
+  if (j->meshes == NULL)
+    return false;
+  for (int id = 0; id < j->graph->nnodes; id++) {
+    const struct gs_node *node = j->graph->nodes[id];
+    j->meshes[id] = j->mesh;
+    if (node->manual == NULL || !j->slice->needed[id])
+      continue;
+    for (v = views; v != NULL && v->manual != node->manual;)
+      v = v->next;
+    if (v == NULL) {
+      if (!gs_mesh_equal(node->manual->mesh, j->mesh)) {
+        gs_error(j->graph->diagnostics, node->span, "manual: the region is over another mesh than the program");
+        return false;
+      }
+      v = GS_NEW(j->arena, struct view);
+      struct gs_mesh *inside = gs_arena_copy(j->arena, j->mesh, sizeof *inside);
+      if (v == NULL || inside == NULL)
+        return false;
+      inside->manual = node->manual->axes;
+      *v = (struct view){ node->manual, inside, views };
+      views = v;
+    }
+    j->meshes[id] = v->mesh;
+  }
+  return true;
 }
 
 static bool read_annotations(struct job *j)
@@ -184,7 +230,7 @@ static bool plan_programs(struct gs_plan *plan, struct job *j)
 {
   struct gs_choose_request request = {
     .arena = j->arena, .table = j->table, .resharder = j->resharder, .slice = j->slice,
-    .completion = plan->completion, .fixed = j->fixed, .output = j->output, .options = j->options
+    .completion = plan->completion, .meshes = j->meshes, .fixed = j->fixed, .output = j->output, .options = j->options
   };
   struct gs_choice *completed = gs_choose_completed(&request);
   if (completed == NULL)
@@ -213,7 +259,7 @@ static bool prepare(struct job *j, const struct gs_mesh *current)
     return false;
   j->resharder = gs_resharder_new(j->arena, j->table);
   j->mesh = base_mesh(j, current);
-  return j->resharder != NULL && j->mesh != NULL && read_annotations(j);
+  return j->resharder != NULL && j->mesh != NULL && find_meshes(j) && read_annotations(j);
 }
 
 struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, const struct gs_mesh *mesh,
@@ -230,7 +276,7 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
   if (made) {
     plan->graph = graph;
     plan->mesh = j.mesh;
-    plan->completion = gs_complete(arena, j.table, j.slice, j.mesh, j.annotations, j.options);
+    plan->completion = gs_complete(arena, j.table, j.slice, j.mesh, j.meshes, j.annotations, j.options);
     made = plan->completion != NULL && close_dims(&j, plan->completion);
     if (made)
       join_carries(&j, plan->completion);

@@ -46,7 +46,7 @@ static bool check_axes(struct verifier *v, const struct gs_axis *axes, int naxes
 static bool check_sharding(struct verifier *v)
 {
   const struct gs_sharding *s = v->step->sharding;
-  if (s == NULL || s->mesh != v->program->mesh)
+  if (s == NULL || !gs_mesh_equal(s->mesh, v->program->mesh))
     return fail(v, "no sharding on the program's mesh");
   if (s->rank != v->step->type.rank || v->step->global.rank != s->rank)
     return fail(v, "ranks of type and sharding differ");

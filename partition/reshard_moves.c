@@ -63,6 +63,8 @@ static bool cut_finer(struct gs_layout_problem *p, const struct gs_mesh *mesh, e
   int before = p->atoms.count;
   for (int a = 0; a < mesh->naxes; a++) {
     struct gs_axis whole = gs_axis_whole(mesh, a);
+    if (mesh->manual >> a & 1)         /* devices along it hold other values */
+      continue;
     if (cut == GS_CUT_MESH && !gs_atoms_add(&p->atoms, &whole, 1))
       return false;
   }

@@ -31,6 +31,9 @@ void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s)
     gs_text_printf(text, " %s+", kind);
     gs_axis_print(text, s->mesh, s->partial[i]);
   }
+  for (int a = 0, n = 0; a < s->mesh->naxes; a++)
+    if (s->mesh->manual >> a & 1)
+      gs_text_printf(text, "%s%s", n++ == 0 ? " manual " : ",", s->mesh->axes[a].name);
 }
 
 void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s)

@@ -485,30 +485,10 @@ static void add_sources_only(struct search *s)
   add_variants(s, &none);
 }
 
-/* Loops and branches have one way to run: what is carried keeps the sharding it has in the body, a
- * branch's value is made as it is wanted. */
-static int control_strategy(const struct gs_strategy_request *r, struct gs_strategy *strategies)
-{
-  const struct gs_node *node = r->node;
-  const struct gs_sharding *scalar = gs_sharding_replicated(r->table, r->mesh, 0);
-  const struct gs_sharding **required = GS_NEW_ARRAY(r->arena, const struct gs_sharding *, node->nargs + 1);
-  const struct gs_sharding *kept =
-      node->op == GS_OP_COND_RESULT ? r->result->items[0] : node->nargs > 1 ? r->args[1].items[0] : scalar;
-  if (scalar == NULL || required == NULL)
-    return -1;
-  for (int a = 0; a < node->nargs; a++)
-    required[a] = node->op == GS_OP_LOOP && a < node->nargs - (node->attrs->control.trips < 0)
-                      ? r->args[a].items[0]
-                  : node->args[a]->type.rank == 0 ? scalar : kept;
-  bool own = node->op == GS_OP_LOOP || node->op == GS_OP_COND;
-  strategies[0] = (struct gs_strategy){ required, own ? scalar : kept, 0 };
-  return 1;
-}
-
 int gs_strategies(const struct gs_strategy_request *r, struct gs_strategy *strategies)
 {
-  if (gs_op_info(r->node->op)->group == GS_GROUP_CONTROL)
-    return control_strategy(r, strategies);
+  if (gs_strategy_is_given(r->node->op))
+    return gs_strategies_given(r, strategies);
   struct search s = { .r = r, .out = strategies, .partial_kind = GS_OP_SUM };
   for (int i = 0; i < r->result->count; i++)
     add_source(&s, &r->rule->result, r->result->items[i]);

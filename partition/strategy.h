@@ -34,4 +34,9 @@ enum { GS_MAX_STRATEGIES = 160 };
 /* Write the distinct strategies to STRATEGIES; their count, -1 when out of memory. */
 int gs_strategies(const struct gs_strategy_request *request, struct gs_strategy *strategies);
 
+/* Operators whose strategies follow from the shardings around them: loops, branches, the borders of manual
+ * regions.  gs_strategies asks these. */
+bool gs_strategy_is_given(enum gs_op op);
+int gs_strategies_given(const struct gs_strategy_request *request, struct gs_strategy *strategies);
+
 #endif

@@ -11,6 +11,7 @@
 #define gs_reference_leaf NULL
 #define gs_reference_device NULL
 #define gs_reference_control NULL
+#define gs_reference_manual NULL
 static gs_reference_function *const function_table[] = {
 #define GS_OP(id, name, group, nargs, infer, rule, form, eval, linear, flops, usage, help) \
   [GS_OP_##id] = gs_reference_##eval,
@@ -29,6 +30,7 @@ struct evaluation {
   struct gs_tensor *const *inputs;
   int ninputs;
   struct gs_tensor **values;           /* by id */
+  struct gs_tensor ***many;            /* by id, in manual regions: one for each of their devices */
   int *uses;                           /* by id: users still to come, and outputs */
 };
 
@@ -45,7 +47,43 @@ static struct gs_tensor *leaf_value(const struct evaluation *e, const struct gs_
   return t;
 }
 
-static struct gs_tensor *operator_value(const struct evaluation *e, const struct gs_node *node)
+/* How many values NODE has: one for each device of a manual region. */
+static int64_t count_of(const struct gs_node *node)
+{
+  int64_t n = 1;
+  for (int a = 0; node->manual != NULL && a < node->manual->naxes; a++)
+    n *= node->manual->axes >> a & 1 ? node->manual->sizes[a] : 1;
+  return n;
+}
+
+/* Value WHICH of node ID, to be read or set. */
+static struct gs_tensor **slot(const struct evaluation *e, int id, int64_t which)
+{
+  return e->many[id] != NULL ? &e->many[id][which] : &e->values[id];
+}
+
+/* Room for all values of NODE.  False: out of memory. */
+static bool make_slots(struct evaluation *e, const struct gs_node *node)
+{
+  if (node->manual != NULL && e->many[node->id] == NULL)
+    e->many[node->id] = calloc((size_t)count_of(node), sizeof *e->many[node->id]);
+  return node->manual == NULL || e->many[node->id] != NULL;
+}
+
+static void set_value(struct evaluation *e, int id, int64_t which, struct gs_tensor *tensor)
+{
+  gs_tensor_unref(*slot(e, id, which));
+  *slot(e, id, which) = tensor;
+}
+
+static void forget(struct evaluation *e, int id)
+{
+  int64_t n = e->many[id] != NULL ? count_of(e->graph->nodes[id]) : 1;
+  for (int64_t i = 0; i < n; i++)
+    set_value(e, id, i, NULL);
+}
+
+static struct gs_tensor *operator_value(const struct evaluation *e, const struct gs_node *node, int64_t which)
 {
   struct gs_tensor *t = gs_tensor_new(e->host->budget, &node->type);
   const struct gs_type **types = calloc((size_t)node->nargs + 1, sizeof *types);
@@ -53,10 +91,10 @@ static struct gs_tensor *operator_value(const struct evaluation *e, const struct
   if (t != NULL && types != NULL && args != NULL) {
     for (int a = 0; a < node->nargs; a++) {
       types[a] = &node->args[a]->type;
-      args[a] = e->values[node->args[a]->id]->data;
+      args[a] = (*slot(e, node->args[a]->id, which))->data;
     }
-    struct gs_kernel_call call = { node->op, node->attrs, node->nargs, types,
-                                   args,     &node->type, t->data, NULL };
+    struct gs_kernel_call call = { node->op, node->attrs, node->nargs, types, args,
+                                   &node->type, t->data, NULL };
     gs_reference_find(node->op)(&call);
   } else {
     gs_tensor_unref(t);
@@ -67,10 +105,25 @@ static struct gs_tensor *operator_value(const struct evaluation *e, const struct
   return t;
 }
 
-static void set_value(struct evaluation *e, int id, struct gs_tensor *tensor)
+/* Borders and collectives of manual regions: all devices' values at once. */
+static bool manual_values(struct evaluation *e, const struct gs_node *node)
 {
-  gs_tensor_unref(e->values[id]);
-  e->values[id] = tensor;
+  int64_t from = count_of(node->args[0]), to = count_of(node);
+  const void **args = calloc((size_t)from, sizeof *args);
+  void **results = calloc((size_t)to, sizeof *results);
+  bool ok = args != NULL && results != NULL;
+  for (int64_t i = 0; i < from && ok; i++)
+    args[i] = (*slot(e, node->args[0]->id, i))->data;
+  for (int64_t i = 0; i < to && ok; i++) {
+    set_value(e, node->id, i, gs_tensor_new(e->host->budget, &node->type));
+    ok = *slot(e, node->id, i) != NULL;
+    results[i] = ok ? (*slot(e, node->id, i))->data : NULL;
+  }
+  if (ok)
+    gs_reference_manual_values(node, args, results);
+  free(args);
+  free(results);
+  return ok;
 }
 
 static enum gs_status evaluate_control(struct evaluation *e, const struct gs_node *node);
@@ -79,11 +132,19 @@ static enum gs_status compute_node(struct evaluation *e, const struct gs_node *n
 {
   if (e->host->interrupt != NULL && *e->host->interrupt)
     return GS_INTERRUPTED;
-  if (gs_op_info(node->op)->group == GS_GROUP_CONTROL)
+  bool ok = make_slots(e, node);
+  if (ok && gs_op_info(node->op)->group == GS_GROUP_CONTROL)
     return evaluate_control(e, node);
   bool data = node->op == GS_OP_INPUT || node->op == GS_OP_PARAM || node->op == GS_OP_CONSTANT;
-  set_value(e, node->id, data ? leaf_value(e, node) : operator_value(e, node));
-  if (e->values[node->id] != NULL)
+  if (ok && gs_op_info(node->op)->group == GS_GROUP_MANUAL) {
+    ok = manual_values(e, node);
+  } else {
+    for (int64_t i = 0; i < count_of(node) && ok; i++) {
+      set_value(e, node->id, i, data ? leaf_value(e, node) : operator_value(e, node, i));
+      ok = *slot(e, node->id, i) != NULL;
+    }
+  }
+  if (ok)
     return GS_OK;
   gs_error(e->host->diagnostics, node->span, "out of memory for the value of %s",
            node->name != NULL ? node->name : gs_op_info(node->op)->name);
@@ -105,7 +166,7 @@ static enum gs_status evaluate_region(struct evaluation *e, int region)
 static void use_once(struct evaluation *e, int id)
 {
   if (e->graph->nodes[id]->region == 0 && --e->uses[id] == 0)
-    set_value(e, id, NULL);
+    forget(e, id);
 }
 
 /* After a loop: its nodes' values are gone, and what they used is used. */
@@ -118,23 +179,32 @@ static void leave_region(struct evaluation *e, int region)
       continue;
     for (int a = 0; a < node->nargs && e->graph->regions[region].parent == 0; a++)
       use_once(e, node->args[a]->id);
-    set_value(e, id, NULL);
+    forget(e, id);
   }
 }
 
 static bool is_true(const struct evaluation *e, const struct gs_node *p)
 {
-  return gs_element_get_int(p->type.dtype, e->values[p->id]->data, 0) != 0;
+  return gs_element_get_int(p->type.dtype, (*slot(e, p->id, 0))->data, 0) != 0;
 }
 
 /* The carried values, of the first turn or of the one after the next, all at once. */
 static void carry_on(struct evaluation *e, const struct gs_node *loop, int ncarries, bool first,
                      struct gs_tensor **room)
 {
+  int64_t n = count_of(loop);
   for (int k = 0; k < ncarries; k++)
-    room[k] = gs_tensor_ref(e->values[loop->args[k]->args[first ? 0 : 2]->id]);
+    for (int64_t i = 0; i < n; i++)
+      room[k * n + i] = gs_tensor_ref(*slot(e, loop->args[k]->args[first ? 0 : 2]->id, i));
   for (int k = 0; k < ncarries; k++)
-    set_value(e, loop->args[k]->args[1]->id, room[k]);
+    for (int64_t i = 0; i < n; i++)
+      set_value(e, loop->args[k]->args[1]->id, i, room[k * n + i]);
+}
+
+static void copy_value(struct evaluation *e, const struct gs_node *to, const struct gs_node *from)
+{
+  for (int64_t i = 0; i < count_of(to); i++)
+    set_value(e, to->id, i, gs_tensor_ref(*slot(e, from->id, i)));
 }
 
 /* The results are left in the values of the LOOP_NEXT nodes. */
@@ -143,9 +213,12 @@ static enum gs_status evaluate_loop(struct evaluation *e, const struct gs_node *
   int region = loop->attrs->control.regions[0];
   int64_t trips = loop->attrs->control.trips;
   int ncarries = loop->nargs - (trips < 0);
-  struct gs_tensor **room = calloc((size_t)ncarries + 1, sizeof(struct gs_tensor *));
-  enum gs_status status = room != NULL ? GS_OK : GS_FAILED;
-  if (room == NULL)
+  struct gs_tensor **room = calloc((size_t)(ncarries * count_of(loop)) + 1, sizeof(struct gs_tensor *));
+  bool ready = room != NULL;
+  for (int k = 0; k < ncarries && ready; k++)
+    ready = make_slots(e, loop->args[k]->args[1]) && make_slots(e, loop->args[k]);
+  enum gs_status status = ready ? GS_OK : GS_FAILED;
+  if (!ready)
     gs_error(e->host->diagnostics, loop->span, "out of memory");
   else
     carry_on(e, loop, ncarries, true, room);
@@ -156,7 +229,7 @@ static enum gs_status evaluate_loop(struct evaluation *e, const struct gs_node *
     carry_on(e, loop, ncarries, false, room);
   }
   for (int k = 0; k < ncarries && status == GS_OK; k++)
-    set_value(e, loop->args[k]->id, gs_tensor_ref(e->values[loop->args[k]->args[1]->id]));
+    copy_value(e, loop->args[k], loop->args[k]->args[1]);
   leave_region(e, region);
   for (int k = 0; k < ncarries && loop->region == 0; k++)
     for (int a = 0; a < loop->args[k]->nargs; a++)
@@ -179,7 +252,7 @@ static enum gs_status evaluate_control(struct evaluation *e, const struct gs_nod
   default: return status;              /* LOOP_NEXT: its value is the loop's to give */
   }
   if (status == GS_OK)
-    set_value(e, node->id, gs_tensor_ref(e->values[from->id]));
+    copy_value(e, node, from);
   return status;
 }
 
@@ -212,7 +285,8 @@ enum gs_status gs_reference_evaluate(const struct gs_host *host, const struct gs
     last = nodes[i]->id > last ? nodes[i]->id : last;
   e.values = calloc((size_t)last + 2, sizeof *e.values);
   e.uses = calloc((size_t)last + 2, sizeof *e.uses);
-  enum gs_status status = e.values != NULL && e.uses != NULL ? GS_OK : GS_FAILED;
+  e.many = calloc((size_t)last + 2, sizeof *e.many);
+  enum gs_status status = e.values != NULL && e.uses != NULL && e.many != NULL ? GS_OK : GS_FAILED;
   if (status == GS_OK)
     count_uses(&e, nodes, nnodes, last);
   else
@@ -222,8 +296,11 @@ enum gs_status gs_reference_evaluate(const struct gs_host *host, const struct gs
       status = evaluate_node(&e, graph->nodes[id]);
   for (int i = 0; i < nnodes; i++)
     outputs[i] = status == GS_OK ? gs_tensor_ref(e.values[nodes[i]->id]) : NULL;
-  for (int id = 0; id <= last && e.values != NULL; id++)
-    gs_tensor_unref(e.values[id]);
+  for (int id = 0; id <= last && e.values != NULL && e.many != NULL; id++) {
+    forget(&e, id);
+    free(e.many[id]);
+  }
+  free(e.many);
   free(e.values);
   free(e.uses);
   return status;

@@ -10,6 +10,10 @@ gs_reference_function gs_reference_argreduce, gs_reference_broadcast, gs_referen
     gs_reference_gather, gs_reference_iota, gs_reference_pad, gs_reference_reduce, gs_reference_reduce_window, gs_reference_reverse,
     gs_reference_roll, gs_reference_scatter, gs_reference_slice, gs_reference_sort, gs_reference_transpose;
 
+/* A border or a collective of a manual region: ARGS and RESULTS have the data of each device of the region
+ * (outside of it there is one), in row-major order of the manual axes' coordinates. */
+void gs_reference_manual_values(const struct gs_node *node, const void *const *args, void *const *results);
+
 /* Step INDEX to the next position of TYPE, row-major; false after the last. */
 bool gs_reference_next(const struct gs_type *type, int64_t index[GS_MAX_RANK]);
 

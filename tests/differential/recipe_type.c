@@ -70,7 +70,9 @@ bool recipe_accepts(enum gs_op op, int argument, enum gs_dtype dtype)
     return !complex;
   case CLASS_leaf: case CLASS_iota: case CLASS_equality: case CLASS_shard: case CLASS_reshape:
   case CLASS_transpose: case CLASS_broadcast: case CLASS_reverse: case CLASS_pad:
-  case CLASS_concat: case CLASS_slice: case CLASS_roll: case CLASS_component: case CLASS_conjugate: case CLASS_complex:
+  case CLASS_concat: case CLASS_slice: case CLASS_roll: case CLASS_to_shard: case CLASS_from_shard: case CLASS_psum: case CLASS_manual_gather:
+  case CLASS_manual_scatter: case CLASS_manual_exchange: case CLASS_ppermute: case CLASS_axis_index:
+  case CLASS_component: case CLASS_conjugate: case CLASS_complex:
   case CLASS_bitcast: case CLASS_fft: case CLASS_cholesky: case CLASS_triangular_solve: case CLASS_random:
   case CLASS_conv: case CLASS_reduce_window:
   case CLASS_gather: case CLASS_scatter:
