@@ -72,6 +72,10 @@ static bool add_axis(struct reader *reader, int dim, struct gs_value value, stru
   if (axis < 0)
     return false;
   const char *name = reader->mesh->axes[axis].name;
+  const struct gs_manual *manual = reader->s->graph.manual;
+  if (manual != NULL && manual->mesh == reader->mesh && (manual->axes >> axis & 1))
+    return gs_session_fail(reader->s, at, "%s: axis %s is manual here, the shards along it are the body's own",
+                           reader->call->builtin->name, name);
   if (reader->used_by[axis] == dim)
     return gs_session_fail(reader->s, at, "%s: axis %s cuts dim %d twice",
                            reader->call->builtin->name, name, dim);

@@ -72,7 +72,10 @@ static void print_function(struct gs_text *text, enum gs_op op, const union gs_a
     gs_text_add(text, gs_function_name(op, attrs));
     return;
   }
-  gs_text_add_bytes(text, usage, strcspn(usage, "("));
+  if (usage[0] == '\0')
+    gs_text_add(text, gs_op_info(op)->name);
+  else
+    gs_text_add_bytes(text, usage, strcspn(usage, "("));
 }
 
 /* A plain number takes the type of the tensor it meets. */
@@ -185,6 +188,25 @@ static void print_source_of(struct gs_text *text, const struct gs_node *node)
   gs_text_add(text, ")");
 }
 
+/* What a collective of a manual region works along, or the manual axes that cut a value at its border. */
+static void print_manual_axes(struct gs_text *text, const struct gs_node *node)
+{
+  const struct gs_manual *manual = node->manual != NULL ? node->manual : node->args[0]->manual;
+  if (node->attrs->manual.spec != NULL) {
+    gs_text_add(text, ", ");
+    gs_sharding_print_source(text, node->attrs->manual.spec);
+  }
+  if (node->op == GS_OP_MANUAL_GATHER || node->op == GS_OP_MANUAL_SCATTER || node->op == GS_OP_MANUAL_EXCHANGE)
+    gs_text_printf(text, ", %d", node->attrs->manual.dim);
+  if (node->op == GS_OP_MANUAL_EXCHANGE)
+    gs_text_printf(text, ", %d", node->attrs->manual.concat);
+  for (int i = 0; i < node->attrs->manual.naxes; i++)
+    gs_text_printf(text, "%s%s", i == 0 ? ", [" : ", ", manual->mesh->axes[(int)node->attrs->manual.axes[i]].name);
+  gs_text_add(text, node->attrs->manual.naxes > 0 ? "]" : "");
+  if (node->op == GS_OP_PPERMUTE && node->attrs->manual.npairs == 0)
+    gs_text_printf(text, ", %" PRId64, node->attrs->manual.shift);
+}
+
 static void print_call(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
 {
   print_function(text, node->op, node->attrs);
@@ -202,6 +224,8 @@ static void print_call(struct gs_text *text, const struct grapher *g, const stru
   }
   gs_print_attributes(text, node->op, node->attrs, node->nargs > 0 ? &node->args[0]->type : NULL,
                       &node->type);
+  if (gs_op_info(node->op)->group == GS_GROUP_MANUAL)
+    print_manual_axes(text, node);
   if (node->op == GS_OP_CONV)
     gs_text_printf(text, ", layout=\"%s\"", node->attrs->conv.conv->layout);
   if (node->op == GS_OP_PAD) {
