@@ -184,6 +184,8 @@ static const struct proposal *extend_dim(const struct gs_rule *rule, const struc
       taken = kept;
     else
       left = gs_axes_take(kept.items, kept.count, &at, &offset, rule->factors[f].size, &taken);
+    if (gs_axes_overlap(taken.items, taken.count, result.items, result.count))
+      break;                           /* two factors of the dim want one axis */
     for (int j = 0; j < taken.count; j++)
       gs_axis_list_add(&result, taken.items[j]);
     if (taken.count > 0)

@@ -53,7 +53,9 @@ static bool automatic_axes(const struct gs_strategy_request *r, const struct gs_
       return false;
   for (int k = skip; k < dim->naxes; k++)
     gs_axis_list_add(axes, dim->axes[k]);
-  return true;
+  /* Parts of parts are parts of the whole only where nothing is padded. */
+  const struct gs_type *shard = r->node->op == GS_OP_TO_SHARD ? &r->node->type : &r->node->args[0]->type;
+  return r->node->attrs->manual.parts[i] == 1 || shard->dims[i] % gs_axis_list_size(axes) == 0;
 }
 
 /* The whole side's sharding, or the shard's, with AXES as the automatic ones; NULL when they clash. */
@@ -109,9 +111,9 @@ static int border_strategies(const struct gs_strategy_request *r, struct gs_stra
     n += add_border(r, r->args[0].items[i], enters, &strategies[n]);
   for (int i = 0; i < r->result->count; i++)
     n += add_border(r, r->result->items[i], !enters, &strategies[n]);
-  if (n == 0)                          /* no automatic axes at all */
+  if (n < GS_MAX_STRATEGIES)           /* without automatic axes it always works */
     n += add_border(r, gs_sharding_replicated(r->table, enters ? r->mesh : other_mesh(r), r->node->type.rank),
-                    false, strategies);
+                    false, &strategies[n]);
   return n == 0 ? -1 : n;
 }
 

@@ -25,18 +25,21 @@ tap_scripts = \
   %D%/check_symbols.tap \
   %D%/differential.tap \
   %D%/golden.tap \
+  %D%/programs.tap \
   %D%/reshard.tap \
   %D%/xla.tap
 TESTS += $(tap_scripts)
 EXTRA_DIST += $(tap_scripts) %D%/golden %D%/golden-exceptions %D%/reshard %D%/run-golden %D%/xla
 
-EXTRA_PROGRAMS += %D%/differential/differential %D%/reshard_runner %D%/xla_runner
+EXTRA_PROGRAMS += %D%/differential/differential %D%/programs/programs %D%/reshard_runner %D%/xla_runner
 CLEANFILES += \
-  %D%/differential/differential$(EXEEXT) %D%/reshard_runner$(EXEEXT) %D%/xla_runner$(EXEEXT)
+  %D%/differential/differential$(EXEEXT) %D%/programs/programs$(EXEEXT) %D%/reshard_runner$(EXEEXT) \
+  %D%/xla_runner$(EXEEXT)
 %D%/check_status.log: gspmd$(EXEEXT)
 %D%/check_symbols.log: libgspmd.la
 %D%/differential.log: %D%/differential/differential$(EXEEXT)
 %D%/golden.log: gspmd$(EXEEXT)
+%D%/programs.log: %D%/programs/programs$(EXEEXT)
 %D%/unit/check_prompt.log: gspmd$(EXEEXT)
 %D%/reshard.log: %D%/reshard_runner$(EXEEXT)
 %D%/xla.log: %D%/xla_runner$(EXEEXT)
@@ -63,6 +66,16 @@ CLEANFILES += \
   %D%/differential/simulate.h \
   %D%/differential/source.c
 %C%_differential_differential_LDADD = libgspmd.la
+
+%C%_programs_programs_SOURCES = \
+  %D%/differential/compare.c \
+  %D%/differential/compare.h \
+  %D%/differential/dice.h \
+  %D%/programs/generate.c \
+  %D%/programs/main.c \
+  %D%/programs/programs.h \
+  %D%/programs/templates.c
+%C%_programs_programs_LDADD = libgspmd.la
 
 %C%_reshard_runner_SOURCES = \
   %D%/corpus.c %D%/corpus.h %D%/differential/compare.c %D%/differential/compare.h \

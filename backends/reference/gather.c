@@ -70,7 +70,7 @@ static bool meet(const struct access *a, const int64_t *batch, struct meeting *m
       start = gs_element_get_int(a->indices->dtype, a->index_data, vector + component);
     if (component >= 0 && a->attrs->gather.clamp)
       start = start < 0 ? 0 : start > a->size[i] - whole ? a->size[i] - whole : start;
-    if (component >= 0 && whole == a->size[i] && a->attrs->gather.clamp) {
+    if (component >= 0 && to >= 0 && whole == a->size[i] && a->attrs->gather.clamp) {
       cut = true;                      /* taken whole: both are cut in the same way */
       start = 0;
     }
