@@ -35,6 +35,7 @@ libgspmd_cpu_la_SOURCES = \
   %D%/combine.h \
   %D%/cpu/control.c \
   %D%/cpu/control.h \
+  %D%/cpu/conv.c \
   %D%/cpu/copy.c \
   %D%/cpu/copy.h \
   %D%/cpu/cpu.c \

@@ -174,7 +174,11 @@ static void fill_targets(void *user, int64_t position, int thread)
   const struct gs_step *step = &e->program->steps[r->begin];
   const int *cells = e->control.cells + e->control.first[r->begin];
   char *staged = e->staging != NULL ? e->staging + (size_t)thread * (size_t)e->control.staging : NULL;
-  bool through = step->op == GS_OP_LOOP_END && staged != NULL;
+  int64_t total = 0;
+  for (int k = 0; k < step->nargs; k++)
+    total += gs_type_bytes(&e->program->steps[step->args[k]].type);
+  /* There is room for every step where one operand is another's target. */
+  bool through = step->op == GS_OP_LOOP_END && staged != NULL && total <= e->control.staging;
   for (int k = 0; k < step->nargs && through; k++) {
     size_t bytes = (size_t)gs_type_bytes(&e->program->steps[step->args[k]].type);
     memcpy(staged, address(e, step->args[k], position), bytes);
@@ -315,6 +319,8 @@ static bool make_kernels(struct gs_executable *e)
   for (int i = 0; i < e->program->nsteps; i++)
     if (e->program->steps[i].op == GS_OP_EINSUM)
       e->kernels[i] = gs_cpu_einsum_new(e->program, i, nthreads, alone);
+    else if (e->program->steps[i].op == GS_OP_CONV)
+      e->kernels[i] = gs_cpu_conv_new(e->program, i, nthreads, alone);
   e->scratch.nthreads = nthreads;
   return gs_cpu_fuse(e->program, &e->scratch, e->kernels, e->needed);
 }

@@ -28,4 +28,7 @@ struct gs_cpu_kernel {
 struct gs_cpu_kernel *gs_cpu_einsum_new(const struct gs_program *program, int step, int nthreads,
                                         bool alone);
 
+/* Likewise for a convolution. */
+struct gs_cpu_kernel *gs_cpu_conv_new(const struct gs_program *program, int step, int nthreads, bool alone);
+
 #endif
