@@ -8,6 +8,7 @@
 enum { MOST_PADDINGS = 16 };
 
 static const double much_padding = 0.25;
+static const int64_t much_memory = 64 << 10;
 
 static bool is_cut(const struct gs_sharding *s)
 {
@@ -24,8 +25,9 @@ static bool meant_cut(const struct gs_view *view, const struct gs_step *step)
   return step->node->id < c->nnodes && is_cut(c->shardings[step->node->id]);
 }
 
-/* A gather that leaves the whole of a value on every device though its sharding asks for parts.  Of
- * an input or a parameter that is common, unless only parts of it are then used. */
+/* A gather that leaves the whole of a value on every device though its sharding asks for parts: of a large
+ * computed value, or of one of which then only parts are used.  That a small operand is gathered, or a
+ * weight, is how many good plans go. */
 static bool replicates(const struct gs_view *view, int step, const bool *cut_again)
 {
   const struct gs_step *s = &view->program->steps[step];
@@ -36,7 +38,7 @@ static bool replicates(const struct gs_view *view, int step, const bool *cut_aga
     return false;
   if (!meant_cut(view, root) || (s->is_value && !meant_cut(view, s)))
     return false;
-  return root->nargs > 0 || cut_again[step];
+  return cut_again[step] || (root->nargs > 0 && gs_type_bytes(&s->type) >= much_memory);
 }
 
 static void warn_replicated(struct gs_view *view, gs_warning_function *line, void *user)
@@ -48,6 +50,9 @@ static void warn_replicated(struct gs_view *view, gs_warning_function *line, voi
   for (int i = 0; i < p->nsteps; i++)
     if (p->steps[i].op == GS_OP_SHARD_SLICE)
       cut_again[p->steps[i].args[0]] = true;
+  for (int i = 0; i < p->nsteps; i++)  /* by all that use it */
+    for (int k = 0; k < p->steps[i].nargs && p->steps[i].op != GS_OP_SHARD_SLICE; k++)
+      cut_again[p->steps[i].args[k]] = false;
   for (int i = 0; i < p->nsteps; i++) {
     if (!replicates(view, i, cut_again))
       continue;

@@ -192,6 +192,16 @@ static void compare_values(struct running *r)
     gs_tensor_unref(values[i]);
 }
 
+/* None of the programs needs a value replicated in full. */
+static void check_warnings(struct running *r, const struct gs_plan *plan, struct gs_arena *arena)
+{
+  struct gs_text text = { .arena = arena };
+  struct gs_print_options options = { .format = GS_FORMAT_TEXT, .width = 200, .device = -1 };
+  gs_print_warnings(&text, plan, &options);
+  if (strstr(gs_text_string(&text), "full replication") != NULL)
+    corpus_fail(r->report, FAILED, "%s", gs_text_string(&text));
+}
+
 static void run_program(struct running *r, struct runner *runner, struct gs_arena *arena)
 {
   if (!gs_session_run_text(r->session, r->title, r->c->program, r->c->length)) {
@@ -220,6 +230,7 @@ static void run_program(struct running *r, struct runner *runner, struct gs_aren
   if (wrong != NULL)
     corpus_fail(r->report, FAILED, "invalid program: %s", wrong);
   compare_plan(r, plan, arena);
+  check_warnings(r, plan, arena);
   compare_values(r);
 }
 
