@@ -2,10 +2,12 @@
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
+  %D%/convolution.gsl \
   %D%/data_parallel.gsl \
   %D%/digits.gsl \
   %D%/hello.gsl \
   %D%/model_parallel.gsl \
+  %D%/pipeline.gsl \
   %D%/transformer_2d.gsl \
   %D%/uneven.gsl
 

@@ -165,6 +165,8 @@ static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs
     int id = j->slice->order[i];
     const struct gs_sharding *completed = plan->completion->shardings[id];
     const struct gs_node *node = j->graph->nodes[id];
+    if (choices[id].sharding == NULL)  /* taken into a chain */
+      continue;
     if (choices[id].sharding != completed && (node->nargs > 0 || node->op == GS_OP_INPUT
                                               || node->op == GS_OP_PARAM))
       plan->departures[plan->ndepartures++] = (struct gs_departure){ id, completed,
