@@ -153,16 +153,18 @@ static double objective(struct gs_arena *arena, const struct gs_program *program
   return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
 }
 
-static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs_choice *choices)
+/* SLICE is what CHOICES were made for: without values that others have taken in. */
+static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs_slice_of_graph *slice,
+                            const struct gs_choice *choices)
 {
   int capacity = 0;
-  for (int i = 0; i < j->slice->count; i++)
-    capacity += choices[j->slice->order[i]].sharding != plan->completion->shardings[j->slice->order[i]];
+  for (int i = 0; i < slice->count; i++)
+    capacity += choices[slice->order[i]].sharding != plan->completion->shardings[slice->order[i]];
   plan->departures = GS_NEW_ARRAY(j->arena, struct gs_departure, capacity + 1);
   if (plan->departures == NULL)
     return false;
-  for (int i = 0; i < j->slice->count; i++) {
-    int id = j->slice->order[i];
+  for (int i = 0; i < slice->count; i++) {
+    int id = slice->order[i];
     const struct gs_sharding *completed = plan->completion->shardings[id];
     const struct gs_node *node = j->graph->nodes[id];
     if (choices[id].sharding == NULL)  /* taken into a chain */
@@ -225,7 +227,7 @@ static bool try_program(struct gs_plan *plan, struct job *j, const struct gs_cho
   *cost = other_cost;
   plan->program = other;
   plan->ndepartures = 0;
-  return list_departures(plan, j, chosen);
+  return list_departures(plan, j, request->slice, chosen);
 }
 
 static bool plan_programs(struct gs_plan *plan, struct job *j)
