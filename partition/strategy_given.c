@@ -58,6 +58,14 @@ static bool automatic_axes(const struct gs_strategy_request *r, const struct gs_
   return r->node->attrs->manual.parts[i] == 1 || shard->dims[i] % gs_axis_list_size(axes) == 0;
 }
 
+/* Whether AXES cut dim I of the whole value and of a SHARD at the same places: padding at the end of each
+ * shard is not where the whole value has it. */
+static bool cuts_alike(const struct gs_strategy_request *r, const struct gs_type *shard, int i,
+                       const struct gs_axis_list *axes)
+{
+  return r->node->attrs->manual.parts[i] == 1 || shard->dims[i] % gs_axis_list_size(axes) == 0;
+}
+
 /* The whole side's sharding, or the shard's, with AXES as the automatic ones; NULL when they clash. */
 static const struct gs_sharding *side(const struct gs_strategy_request *r, const struct gs_axis_list *automatic,
                                       int rank, bool whole, const struct gs_mesh *mesh)
@@ -83,12 +91,15 @@ static bool add_border(const struct gs_strategy_request *r, const struct gs_shar
   bool enters = r->node->op == GS_OP_TO_SHARD;
   const struct gs_mesh *inside = enters ? r->mesh : other_mesh(r), *outside = enters ? other_mesh(r) : r->mesh;
   struct gs_axis_list automatic[GS_MAX_RANK];
-  int rank = r->node->type.rank;
+  const struct gs_type *shard = enters ? &r->node->type : &r->node->args[0]->type;
+  int rank = shard->rank;
   if (sharding->npartial > 0)
     return false;
   for (int i = 0; i < rank; i++) {
     if (!automatic_axes(r, sharding, whole, i, &automatic[i]))
       return false;
+    if (!cuts_alike(r, shard, i, &automatic[i]))
+      automatic[i].count = 0;
     for (int k = 0; k < automatic[i].count; k++)
       if (inside->manual >> automatic[i].items[k].axis & 1)
         return false;
