@@ -205,6 +205,29 @@ static bool function_loop(struct gs_call *call, struct gs_value *out)
   return finish_body(l, result) && end_loop(l, trips, NULL, out, NULL);
 }
 
+/* The manual axes along which the region's devices may have different values of NODE. */
+static uint32_t differing_axes(struct gs_session *s, const struct gs_node *node)
+{
+  const uint32_t *varying = s->graph.manual != NULL ? gs_graph_varying(s->values, &s->graph) : NULL;
+  return varying != NULL ? varying[node->id] : 0;
+}
+
+/* All devices have to agree on how often a loop runs. */
+static bool check_agreement(struct gs_call *call, const struct gs_node *condition)
+{
+  struct gs_session *s = call->session;
+  uint32_t axes = differing_axes(s, condition);
+  int axis = 0;
+  if (axes == 0)
+    return true;
+  while (!(axes >> axis & 1))
+    axis++;
+  const char *name = s->graph.manual->mesh->axes[axis].name;
+  gs_session_fail(s, call->args[0].span, "while_loop: the condition may differ between devices along axis %s", name);
+  gs_hint(&s->diagnostics, "pmax(condition, %s) holds as long as it does on any of them", name);
+  return false;
+}
+
 static bool function_while_loop(struct gs_call *call, struct gs_value *out)
 {
   struct gs_session *s = call->session;
@@ -226,7 +249,7 @@ static bool function_while_loop(struct gs_call *call, struct gs_value *out)
     gs_graph_close_region(&s->graph);
     return false;
   }
-  return finish_body(l, result) && end_loop(l, -1, test, out, NULL);
+  return finish_body(l, result) && end_loop(l, -1, test, out, NULL) && check_agreement(call, test);
 }
 
 /* FUNCTION of the language over tensors, a list of a tensor and zeros, and maybe a shape. */
@@ -408,6 +431,21 @@ static bool build_branch(struct gs_call *call, int which, int *region, struct gs
   return ok;
 }
 
+/* In a manual region devices may differ in P; then both branches run on all of them, whose collectives
+ * need them all, and each device takes its own result. */
+static bool choose_results(struct gs_call *call, struct gs_node *p, const struct leaves *thens,
+                           const struct leaves *otherwises, struct gs_node **results)
+{
+  struct gs_graph *g = &call->session->graph;
+  for (int i = 0; i < thens->count; i++) {
+    struct gs_node *args[] = { p, thens->nodes[i], otherwises->nodes[i] };
+    results[i] = gs_build_elementwise(g, GS_OP_WHERE, call->span, args, 3);
+    if (gs_node_is_poison(g, results[i]))
+      return false;
+  }
+  return true;
+}
+
 static bool function_cond(struct gs_call *call, struct gs_value *out)
 {
   struct gs_session *s = call->session;
@@ -423,11 +461,14 @@ static bool function_cond(struct gs_call *call, struct gs_value *out)
     return build_branch(call, p.boolean ? 0 : 1, NULL, out);
   if (p.kind != GS_VALUE_TENSOR)
     return gs_arg_wrong(call, 0, "a scalar pred");
-  if (!build_branch(call, 0, &regions[0], &values[0]) || !build_branch(call, 1, &regions[1], &values[1])
+  bool apart = differing_axes(s, p.node) != 0;
+  if (!build_branch(call, 0, apart ? NULL : &regions[0], &values[0])
+      || !build_branch(call, 1, apart ? NULL : &regions[1], &values[1])
       || !flatten(call, values[0], "the branch for true", 0, thens)
       || !match(call, values[0], values[1], thens->nodes, otherwises))
     return false;
-  if (!gs_build_cond(&s->graph, call->span, p.node, regions, thens->nodes, otherwises->nodes, thens->count,
+  if (apart ? !choose_results(call, p.node, thens, otherwises, results)
+            : !gs_build_cond(&s->graph, call->span, p.node, regions, thens->nodes, otherwises->nodes, thens->count,
                      results))
     return gs_arena_failed(s->graph.arena) ? gs_session_out_of_memory(s, call->span) : false;
   struct gs_node *const *nodes = results;

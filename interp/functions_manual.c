@@ -111,6 +111,7 @@ static bool border(struct region *r, const struct gs_sharding *spec, struct gs_s
         return false;
       }
       attrs->manual.parts[i] *= r->mesh->axes[axis].size;
+      attrs->manual.cutting |= 1u << axis;
     }
   }
   *annotation = gs_sharding_make(s->shardings, r->mesh, spec->rank, dims, NULL, 0, GS_OP_SUM);
@@ -166,6 +167,20 @@ static bool enter(struct region *r, int i)
   return true;
 }
 
+/* X, a value from outside, as the body sees it: whole. */
+static struct gs_node *enter_whole(struct region *r, struct gs_span at, struct gs_node *x)
+{
+  struct gs_session *s = r->call->session;
+  union gs_attrs attrs;
+  memset(&attrs, 0, sizeof attrs);
+  for (int i = 0; i < GS_MAX_RANK; i++)
+    attrs.manual.parts[i] = 1;
+  s->graph.manual = r->manual;
+  struct gs_node *made = gs_graph_add(&s->graph, GS_OP_TO_SHARD, at, &x, 1, &attrs, NULL);
+  s->graph.manual = NULL;
+  return made;
+}
+
 /* RESULT of the body as one value, by the annotation ITEM. */
 static bool leave(struct region *r, struct gs_value result, const struct gs_argument *item, struct gs_value *out)
 {
@@ -176,14 +191,13 @@ static bool leave(struct region *r, struct gs_value result, const struct gs_argu
     return gs_session_fail(s, item->span, "manual: the body gives %s, not a tensor",
                            gs_value_describe(s->values, result));
   struct gs_node *x = result.node;
-  if (x->manual == NULL) {             /* a value from outside, given back as it is */
-    *out = result;
-    return true;
-  }
   const struct gs_sharding *spec = gs_annotation_make(r->call, item, r->mesh, &x->type);
   if (spec == NULL || !border(r, spec, item->span, &attrs, &annotation))
     return false;
-  struct gs_node *made = gs_graph_add(&s->graph, GS_OP_FROM_SHARD, item->span, &x, 1, &attrs, NULL);
+  if (x->manual == NULL)               /* a value from outside, given back */
+    x = enter_whole(r, item->span, x);
+  struct gs_node *made = gs_node_is_poison(&s->graph, x)
+                             ? x : gs_graph_add(&s->graph, GS_OP_FROM_SHARD, item->span, &x, 1, &attrs, NULL);
   if (gs_node_is_poison(&s->graph, made))
     return false;
   return gs_operate_node(s, annotate(s, item->span, made, annotation), out);
@@ -272,7 +286,9 @@ static bool reduce_shards(struct gs_call *call, enum gs_op reduce, struct gs_val
   union gs_attrs attrs;
   if (!gs_arg_tensor(call, 0, &x) || !manual_axes(call, 1, &attrs))
     return false;
-  attrs.manual.reduce = reduce;
+  bool pred = x->type.dtype == GS_DTYPE_PRED;
+  attrs.manual.reduce = pred && reduce == GS_OP_REDUCE_MAX   ? GS_OP_ANY
+                        : pred && reduce == GS_OP_REDUCE_MIN ? GS_OP_ALL : reduce;
   return add_manual(call, GS_OP_PSUM, x, &attrs, out);
 }
 

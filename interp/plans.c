@@ -117,6 +117,22 @@ static bool copy_outputs(struct gs_arena *arena, const struct gs_outputs *from,
   return true;
 }
 
+/* A value of a body has no one value to ask for. */
+static bool check_outputs(struct gs_session *s, const struct gs_outputs *outputs)
+{
+  for (int i = 0; i < outputs->count; i++) {
+    const struct gs_node *node = outputs->nodes[i];
+    if (node->manual == NULL && node->region == 0)
+      continue;
+    gs_session_fail(s, outputs->span, "%s is a value of the body of a %s, it is not there outside",
+                    node->name != NULL ? node->name : "this",
+                    node->manual != NULL ? "manual region" : "loop or a branch");
+    gs_hint(&s->diagnostics, "let the body return it");
+    return false;
+  }
+  return true;
+}
+
 static bool make(struct gs_session *s, struct gs_arena *arena, const struct gs_outputs *outputs,
                  struct gs_plan_entry *entry)
 {
@@ -124,6 +140,8 @@ static bool make(struct gs_session *s, struct gs_arena *arena, const struct gs_o
     .follow_completed = s->settings.follow_completed, .allow_uneven = s->settings.allow_uneven,
     .record = entry->recorded, .interrupt = &s->interrupt,
   };
+  if (!check_outputs(s, outputs))
+    return false;
   if (!copy_outputs(arena, outputs, &entry->outputs))
     return gs_session_out_of_memory(s, outputs->span);
   int errors = s->diagnostics.errors;

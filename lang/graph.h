@@ -112,7 +112,8 @@ union gs_attrs {
   struct { int dim; bool descending, reverse; int64_t k; } order;      /* sort, top_k, cumulative */
   struct {                             /* manual regions */
     const struct gs_sharding *spec;    /* TO_SHARD, FROM_SHARD: the manual axes of each dim; NULL: none */
-    int64_t parts[GS_MAX_RANK];        /* and how many parts they make */
+    uint32_t cutting;                  /* bit a: axis a of the mesh is one of them */
+    int64_t parts[GS_MAX_RANK];        /* how many parts they make of each dim */
     int naxes;                         /* collectives: axes of the mesh, major to minor */
     signed char axes[16];
     enum gs_op reduce;                 /* psum, reduce_scatter: SUM REDUCE_MAX REDUCE_MIN */
@@ -267,6 +268,10 @@ bool gs_build_loop_end(struct gs_graph *g, struct gs_span at, struct gs_node *co
 bool gs_build_cond(struct gs_graph *g, struct gs_span at, struct gs_node *p, const int regions[2],
                    struct gs_node *const *thens, struct gs_node *const *otherwises, int nresults,
                    struct gs_node **results);
+/* By node id, for values in manual regions: the mesh axes (bits) along which devices may hold different
+ * values.  What a loop carries whose body is still open may differ along all manual axes.  NULL: out of
+ * memory. */
+uint32_t *gs_graph_varying(struct gs_arena *arena, const struct gs_graph *g);
 /* DIMS is a bit set. */
 struct gs_node *gs_build_reduce(struct gs_graph *g, enum gs_op op, struct gs_span at,
                                 struct gs_node *x, uint32_t dims, bool keep);

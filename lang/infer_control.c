@@ -103,6 +103,8 @@ bool gs_build_loop_end(struct gs_graph *g, struct gs_span at, struct gs_node *co
   args[ninits] = condition;
   struct gs_node *loop =
       gs_graph_add(g, GS_OP_LOOP, at, args, ninits + (condition != NULL), &attrs, NULL);
+  if (gs_node_is_poison(g, loop))
+    return false;
   for (int i = 0; i < ninits; i++) {
     union gs_attrs which = { .carried = { attrs.control.regions[0], i } };
     results[i] = gs_graph_add(g, GS_OP_LOOP_RESULT, at, (struct gs_node *[]){ loop, args[i] }, 2, &which,

@@ -54,8 +54,9 @@ bool gs_infer_from_shard(const struct gs_infer *in)
 static bool check_reduction(const struct gs_infer *in)
 {
   enum gs_dtype_kind kind = gs_dtype_kind(in->args[0]->type.dtype);
-  bool sum = in->attrs->manual.reduce == GS_OP_SUM;
-  return (kind != GS_KIND_PRED && (sum || kind != GS_KIND_COMPLEX))
+  enum gs_op reduce = in->attrs->manual.reduce;
+  bool logical = reduce == GS_OP_ANY || reduce == GS_OP_ALL;
+  return (logical == (kind == GS_KIND_PRED) && (reduce == GS_OP_SUM || kind != GS_KIND_COMPLEX))
          || gs_infer_error(in, "not for %s", GS_TYPE(&in->args[0]->type));
 }
 

@@ -41,4 +41,5 @@ libgspmd_la_SOURCES += \
   %D%/tensor_fill.c \
   %D%/tensor_print.c \
   %D%/type.c \
-  %D%/type.h
+  %D%/type.h \
+  %D%/varying.c

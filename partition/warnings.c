@@ -31,7 +31,8 @@ static bool meant_cut(const struct gs_view *view, const struct gs_step *step)
 static bool replicates(const struct gs_view *view, int step, const bool *cut_again)
 {
   const struct gs_step *s = &view->program->steps[step];
-  if (s->op != GS_OP_ALL_GATHER || is_cut(s->sharding) || gs_step_group_size(s) <= 1)
+  bool manual = s->sharding->mesh->manual != 0;        /* other devices hold other shards */
+  if (s->op != GS_OP_ALL_GATHER || manual || is_cut(s->sharding) || gs_step_group_size(s) <= 1)
     return false;
   const struct gs_step *root = gs_view_root(view, s);
   if (!gs_type_equal(&root->global, &root->node->type))      /* only a piece of the value */
