@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "partition/print_parts.h"
+
 /* Whole axes of the mesh, as the attributes list them. */
 static const struct gs_axis *axes_of(struct gs_emitter *e, const struct gs_node *node)
 {
@@ -72,7 +74,7 @@ static bool pieces_of(struct gs_emitter *e, const struct gs_node *node, int64_t 
 
 static const char *reason_of(struct gs_emitter *e, const struct gs_node *node)
 {
-  return gs_arena_printf(e->b.arena, "%s is written in the manual region", gs_op_info(node->op)->name);
+  return gs_arena_printf(e->b.arena, "%s is written in the manual region", gs_function_name(node->op, node->attrs));
 }
 
 static int add_collective(struct gs_emitter *e, const struct gs_node *node, int arg, const struct gs_type *type,

@@ -68,7 +68,7 @@ static bool name_nodes(struct grapher *g)
 static void print_function(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs)
 {
   const char *usage = gs_op_info(op)->usage;
-  if (op == GS_OP_FFT || op == GS_OP_RANDOM) {
+  if (op == GS_OP_FFT || op == GS_OP_RANDOM || op == GS_OP_PSUM) {
     gs_text_add(text, gs_function_name(op, attrs));
     return;
   }
@@ -201,10 +201,11 @@ static void print_manual_axes(struct gs_text *text, const struct gs_node *node)
   if (node->op == GS_OP_MANUAL_EXCHANGE)
     gs_text_printf(text, ", %d", node->attrs->manual.concat);
   for (int i = 0; i < node->attrs->manual.naxes; i++)
-    gs_text_printf(text, "%s%s", i == 0 ? ", [" : ", ", manual->mesh->axes[(int)node->attrs->manual.axes[i]].name);
+    gs_text_printf(text, "%s%s", i > 0 ? ", " : node->op == GS_OP_AXIS_INDEX ? "[" : ", [",
+                   manual->mesh->axes[(int)node->attrs->manual.axes[i]].name);
   gs_text_add(text, node->attrs->manual.naxes > 0 ? "]" : "");
-  if (node->op == GS_OP_PPERMUTE && node->attrs->manual.npairs == 0)
-    gs_text_printf(text, ", %" PRId64, node->attrs->manual.shift);
+  if (node->op == GS_OP_PPERMUTE)
+    gs_print_route(text, node->attrs);
 }
 
 static void print_call(struct gs_text *text, const struct grapher *g, const struct gs_node *node)
@@ -213,7 +214,7 @@ static void print_call(struct gs_text *text, const struct grapher *g, const stru
   gs_text_add(text, node->op == GS_OP_CONCAT ? "([" : "(");
   if (node->op == GS_OP_EINSUM)
     gs_text_printf(text, "\"%s\", ", node->attrs->einsum.spec);
-  print_operands(text, g, node, node->op == GS_OP_PAD ? 1 : node->nargs);
+  print_operands(text, g, node, node->op == GS_OP_PAD ? 1 : node->op == GS_OP_AXIS_INDEX ? 0 : node->nargs);
   gs_text_add(text, node->op == GS_OP_CONCAT ? "]" : "");
   if (node->op == GS_OP_SHARD) {
     gs_text_add(text, ", ");

@@ -57,6 +57,16 @@ static void add_axes(struct writer *w, const struct gs_axis *axes, int naxes)
   gs_json_close(&w->json, ']');
 }
 
+static void add_manual_axes(struct writer *w, const struct gs_mesh *mesh)
+{
+  struct gs_axis axes[32];
+  int n = 0;
+  for (int a = 0; a < mesh->naxes; a++)
+    if (mesh->manual >> a & 1)
+      axes[n++] = gs_axis_whole(mesh, a);
+  add_axes(w, axes, n);
+}
+
 static void put_sharding(struct writer *w, const char *key, const struct gs_sharding *s)
 {
   struct gs_text xla = { .arena = w->scratch }, sdy = { .arena = w->scratch };
@@ -71,6 +81,8 @@ static void put_sharding(struct writer *w, const char *key, const struct gs_shar
   add_axes(w, s->partial, s->npartial);
   gs_json_put_string(&w->json, "partial_kind",
                      s->npartial == 0 ? NULL : gs_op_info(s->partial_kind)->name);
+  gs_json_key(&w->json, "manual");
+  add_manual_axes(w, s->mesh);
   gs_sharding_print_xla(&xla, s);
   gs_sharding_print_sdy(&sdy, s);
   gs_json_put_string(&w->json, "xla", gs_text_string(&xla));
@@ -216,7 +228,7 @@ static void add_collective(struct writer *w, int index)
   gs_json_put_integer(&w->json, "step", index + 1);
   put_op(w, "kind", kind_of(s->op));
   gs_json_key(&w->json, "halo");
-  gs_json_bool(&w->json, s->op == GS_OP_EXCHANGE);
+  gs_json_bool(&w->json, s->op == GS_OP_EXCHANGE && s->node->op != GS_OP_PPERMUTE);
   gs_json_key(&w->json, "axes");
   add_axes(w, axes, naxes);
   gs_json_put_integer(&w->json, "group_size", gs_axes_size(axes, naxes));

@@ -292,6 +292,18 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
   }
 }
 
+void gs_print_route(struct gs_text *text, const union gs_attrs *attrs)
+{
+  enum { SHOWN = 4 };
+  int n = attrs->manual.npairs;
+  if (n == 0)
+    gs_text_printf(text, ", %" PRId64, attrs->manual.shift);
+  for (int i = 0; i < n && i < SHOWN; i++)
+    gs_text_printf(text, "%s[%" PRId64 ", %" PRId64 "]", i == 0 ? ", [" : ", ", attrs->manual.pairs[i][0],
+                   attrs->manual.pairs[i][1]);
+  gs_text_add(text, n > SHOWN ? ", …]" : n > 0 ? "]" : "");
+}
+
 const char *gs_function_name(enum gs_op op, const union gs_attrs *attrs)
 {
   static const char *const ffts[] = { "fft", "ifft", "rfft", "irfft" };
@@ -300,6 +312,12 @@ const char *gs_function_name(enum gs_op op, const union gs_attrs *attrs)
     return ffts[attrs->fft.kind];
   if (op == GS_OP_RANDOM)
     return randoms[attrs->random.kind];
+  if (op == GS_OP_PSUM)
+    switch ((int)attrs->manual.reduce) {
+    case GS_OP_REDUCE_MAX: case GS_OP_ANY: return "pmax";
+    case GS_OP_REDUCE_MIN: case GS_OP_ALL: return "pmin";
+    default: break;
+    }
   return gs_op_info(op)->name;
 }
 

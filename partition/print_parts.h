@@ -19,6 +19,8 @@ void gs_print_scalar(struct gs_text *text, const struct gs_tensor *tensor);
  * slice "[2:10:2, :]"; nothing for sources and einsum. */
 void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_attrs *attrs,
                          const struct gs_type *operand, const struct gs_type *result);
+/* How a ppermute sends: ", 1" or ", [[0, 1], [1, 0]]"; of many pairs the first ones. */
+void gs_print_route(struct gs_text *text, const union gs_attrs *attrs);
 /* What users call an operator with these attributes: "rfft". */
 const char *gs_function_name(enum gs_op op, const union gs_attrs *attrs);
 /* "[0, 2]" */

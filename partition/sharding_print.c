@@ -151,35 +151,56 @@ static void print_device_list(struct gs_text *text, const struct gs_mesh *mesh, 
   }
 }
 
+/* The factors that no dim uses, those of manual axes if MANUAL or the others, to ORDER; *SIZE is what they
+ * make together. */
+static int place_rest(const struct factors *f, const struct gs_mesh *mesh, bool manual, const bool *used,
+                      int *order, int norder, int64_t *size)
+{
+  *size = 1;
+  for (int k = 0; k < f->count; k++) {
+    if (used[k] || (mesh->manual >> f->axis[k].axis & 1) != manual)
+      continue;
+    order[norder++] = k;
+    *size *= f->axis[k].size;
+  }
+  return norder;
+}
+
 void gs_sharding_print_xla(struct gs_text *text, const struct gs_sharding *s)
 {
-  if (gs_sharding_is_replicated(s)) {
-    gs_text_add(text, "{replicated}");
+  const struct gs_mesh *mesh = s->mesh;
+  bool all_manual = mesh->manual == (1u << mesh->naxes) - 1;
+  if (all_manual || (gs_sharding_is_replicated(s) && mesh->manual == 0)) {
+    gs_text_add(text, all_manual ? "{manual}" : "{replicated}");
     return;
   }
   struct factors f;
   int order[64], norder = 0;
   bool used[64] = { false };
+  int64_t manual, replicated;
   find_factors(&f, s);
   gs_text_add(text, "{devices=[");
-  int64_t rest = s->mesh->ndevices;
   for (int i = 0; i < s->rank; i++) {
-    int64_t parts = gs_sharding_parts(s, i);
-    gs_text_printf(text, "%s%" PRId64, i > 0 ? "," : "", parts);
+    gs_text_printf(text, "%s%" PRId64, i > 0 ? "," : "", gs_sharding_parts(s, i));
     norder = place_axes(&f, s->dims[i].axes, s->dims[i].naxes, order, norder, used);
-    rest /= parts;
   }
-  if (rest > 1)
-    gs_text_printf(text, "%s%" PRId64, s->rank > 0 ? "," : "", rest);
-  for (int k = 0; k < f.count; k++)
-    if (!used[k])
-      order[norder++] = k;
+  norder = place_rest(&f, mesh, true, used, order, norder, &manual);
+  place_rest(&f, mesh, false, used, order, norder, &replicated);
+  const char *comma = s->rank > 0 ? "," : "";
+  if (manual > 1)
+    gs_text_printf(text, "%s%" PRId64, comma, manual);
+  if (replicated > 1)
+    gs_text_printf(text, "%s%" PRId64, manual > 1 ? "," : comma, replicated);
   gs_text_add(text, "]");
-  if (s->mesh->order == NULL)
+  if (mesh->order == NULL)
     print_iota(text, &f, order);
   else
-    print_device_list(text, s->mesh, &f, order);
-  gs_text_add(text, rest > 1 ? " last_tile_dim_replicate}" : "}");
+    print_device_list(text, mesh, &f, order);
+  if (manual > 1)
+    gs_text_add(text, replicated > 1 ? " last_tile_dims={manual, replicated}" : " last_tile_dims={manual}");
+  else
+    gs_text_add(text, replicated > 1 ? " last_tile_dim_replicate" : "");
+  gs_text_add(text, "}");
 }
 
 static void print_sdy_axes(struct gs_text *text, const struct gs_mesh *mesh, const struct gs_axis *axes,

@@ -105,6 +105,12 @@ static void print_operands(struct gs_text *text, const struct gs_view *view,
   }
 }
 
+/* An exchange that moves whole shards because the user wrote so. */
+static bool is_ppermute(const struct gs_step *step)
+{
+  return step->op == GS_OP_EXCHANGE && step->node->op == GS_OP_PPERMUTE;
+}
+
 void gs_view_where(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
 {
   const union gs_attrs *a = step->attrs;
@@ -137,7 +143,12 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
                    a->device.fill);
     return;
   default:
-    gs_text_printf(text, ", dim %d", a->device.dim);
+    if (is_ppermute(step) && step->node->attrs->manual.npairs > 0)
+      gs_print_route(text, step->node->attrs);
+    else if (is_ppermute(step))
+      gs_text_printf(text, " by %" PRId64, step->node->attrs->manual.shift);
+    else
+      gs_text_printf(text, ", dim %d", a->device.dim);
   }
   if ((step->op == GS_OP_EXCHANGE || step->op == GS_OP_OWN_PART)
       && gs_op_info(step->node->op)->group == GS_GROUP_SHAPE)
@@ -230,7 +241,7 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
   bool device = info->group == GS_GROUP_COLLECTIVE || info->group == GS_GROUP_DEVICE;
   bool reduces = step->op == GS_OP_ALL_REDUCE || step->op == GS_OP_REDUCE_SCATTER;
   if (gs_step_group_size(step) > 1)
-    gs_paint(text, GS_ROLE_COLLECTIVE, info->name);
+    gs_paint(text, GS_ROLE_COLLECTIVE, gs_op_info(is_ppermute(step) ? GS_OP_PERMUTE : step->op)->name);
   else
     gs_text_add(text, gs_function_name(step->op, step->attrs));
   if (reduces && step->attrs->device.reduce != GS_OP_SUM)

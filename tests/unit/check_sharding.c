@@ -39,6 +39,23 @@ START_TEST(notations)
 }
 END_TEST
 
+START_TEST(notations_in_manual_regions)
+{
+  sketch_init(&s, "x=2 y=4 z=3");
+  struct gs_mesh inside = *s.mesh;
+  s.mesh = &inside;
+  inside.manual = 2;
+  print(gs_sharding_print, "x,-", "[x, -] manual y");
+  print(gs_sharding_print_xla, "-,-", "{devices=[1,1,4,6]<=[2,4,3]T(1,0,2) last_tile_dims={manual, replicated}}");
+  print(gs_sharding_print_xla, "x,-", "{devices=[2,1,4,3]<=[24] last_tile_dims={manual, replicated}}");
+  print(gs_sharding_print_xla, "x,z", "{devices=[2,3,4]<=[2,4,3]T(0,2,1) last_tile_dims={manual}}");
+  inside.manual = 7;
+  print(gs_sharding_print_xla, "-,-", "{manual}");
+  print(gs_sharding_print_xla, "", "{manual}");
+  sketch_finish(&s);
+}
+END_TEST
+
 START_TEST(equal_shardings_are_one_pointer)
 {
   sketch_init(&s, "x=2 y=4");
@@ -157,6 +174,7 @@ END_TEST
 
 RUN_TESTS("sharding",
   tcase_add_test(cases, notations);
+  tcase_add_test(cases, notations_in_manual_regions);
   tcase_add_test(cases, equal_shardings_are_one_pointer);
   tcase_add_test(cases, uneven_parts);
   tcase_add_test(cases, coordinates);
