@@ -6,10 +6,25 @@
 #include "lang/gather.h"
 #include "lang/infer.h"
 
+/* A gather or scatter over ARGS. */
+static struct gs_node *add(struct gs_graph *g, enum gs_op op, struct gs_span at, struct gs_node **args,
+                           int nargs, const union gs_attrs *attrs)
+{
+  union gs_attrs own = *attrs;
+  struct gs_node *made = gs_graph_add(g, op, at, args, nargs, attrs, NULL);
+  if (gs_node_is_poison(g, made))
+    return made;
+  struct gs_node *left = gs_gather_find_batches(g, at, args[0], args[1], &own);
+  if (left == args[1] || gs_node_is_poison(g, left))
+    return left == args[1] ? made : left;
+  args[1] = left;
+  return gs_graph_add(g, op, at, args, nargs, &own, NULL);
+}
+
 struct gs_node *gs_build_gather(struct gs_graph *g, struct gs_span at, struct gs_node *x,
                                 struct gs_node *indices, const union gs_attrs *attrs)
 {
-  return gs_graph_add(g, GS_OP_GATHER, at, (struct gs_node *[]){ x, indices }, 2, attrs, NULL);
+  return add(g, GS_OP_GATHER, at, (struct gs_node *[]){ x, indices }, 2, attrs);
 }
 
 struct gs_node *gs_build_scatter(struct gs_graph *g, struct gs_span at, struct gs_node *x,
@@ -25,7 +40,7 @@ struct gs_node *gs_build_scatter(struct gs_graph *g, struct gs_span at, struct g
     int from = map.operand_to_result[i];
     own.gather.sizes[i] = from >= 0 && from < updates->type.rank ? updates->type.dims[from] : 1;
   }
-  return gs_graph_add(g, GS_OP_SCATTER, at, (struct gs_node *[]){ x, indices, updates }, 3, &own, NULL);
+  return add(g, GS_OP_SCATTER, at, (struct gs_node *[]){ x, indices, updates }, 3, &own);
 }
 
 /* INDICES with a last dim of size 1. */
@@ -42,39 +57,6 @@ static struct gs_node *as_vectors(struct gs_graph *g, struct gs_span at, struct 
   return gs_build_reshape(g, at, indices, rank + 1, dims);
 }
 
-/* NODE counts 0, 1, … along one of its dims: that dim, or -1. */
-static int counting_dim(const struct gs_node *node)
-{
-  int dim = -1;
-  if (node->op == GS_OP_IOTA)
-    return node->attrs->iota.dim;
-  if (node->op == GS_OP_CONVERT)
-    return counting_dim(node->args[0]);
-  if (node->op == GS_OP_BROADCAST && (dim = counting_dim(node->args[0])) >= 0) {
-    int to = node->attrs->broadcast.dims[dim];
-    return node->args[0]->type.dims[dim] == node->type.dims[to] ? to : -1;
-  }
-  if (node->op == GS_OP_RESHAPE && (dim = counting_dim(node->args[0])) >= 0) {
-    /* Only dims of size 1 come or go: the dim is found again by its number among the others. */
-    const struct gs_type *from = &node->args[0]->type, *to = &node->type;
-    int i = 0, j = 0;
-    for (; i < from->rank || j < to->rank;) {
-      if (i < from->rank && from->dims[i] == 1 && i != dim)
-        i++;
-      else if (j < to->rank && to->dims[j] == 1 && !(i == dim && from->dims[i] == 1))
-        j++;
-      else if (i < from->rank && j < to->rank && from->dims[i] == to->dims[j]) {
-        if (i == dim)
-          return j;
-        i++;
-        j++;
-      } else
-        return -1;
-    }
-  }
-  return -1;
-}
-
 /* The dims of the operand that a pick leaves alone, and a slice's sizes. */
 static void pick_slices(const struct gs_type *x, const int *dims, int count, union gs_attrs *attrs)
 {
@@ -83,27 +65,6 @@ static void pick_slices(const struct gs_type *x, const int *dims, int count, uni
     attrs->gather.sizes[dims[k]] = 1;
     attrs->gather.collapsed |= 1u << dims[k];
   }
-}
-
-/* Where an index only counts along a dim of the indices that is as long as the indexed dim, both are one
- * batch dim: nothing has to be looked up there, and a device needs only its part. */
-static int find_batches(const struct gs_type *x, const int *dims, struct gs_node *const *indices, int count,
-                        union gs_attrs *attrs, int *left)
-{
-  int n = 0;
-  uint32_t taken = 0;
-  for (int k = 0; k < count; k++) {
-    int dim = counting_dim(indices[k]);
-    if (dim >= 0 && !(taken >> dim & 1) && indices[k]->type.dims[dim] == x->dims[dims[k]]) {
-      taken |= 1u << dim;
-      attrs->gather.operand_batch[attrs->gather.nbatch] = (signed char)dims[k];
-      attrs->gather.indices_batch[attrs->gather.nbatch++] = (signed char)dim;
-      attrs->gather.collapsed &= ~(1u << dims[k]);
-    } else {
-      left[n++] = k;
-    }
-  }
-  return n;
 }
 
 /* Constant indices that go up in equal steps: a slice. */
@@ -143,25 +104,16 @@ struct gs_node *gs_build_pick(struct gs_graph *g, struct gs_span at, struct gs_n
 {
   union gs_attrs attrs;
   struct gs_node *vectors[GS_MAX_RANK];
-  int left[GS_MAX_RANK];
   int64_t start, step;
   if (count == 1 && is_progression(indices[0], x->type.dims[dims[0]], &start, &step))
     return slice_dim(g, at, x, dims[0], start, step, indices[0]->type.dims[0]);
   memset(&attrs, 0, sizeof attrs);
   attrs.gather.clamp = true;
   pick_slices(&x->type, dims, count, &attrs);
-  int n = find_batches(&x->type, dims, indices, count, &attrs, left);
   int rank = indices[0]->type.rank, first = front ? 0 : dims[0], total = rank + x->type.rank - count;
-  if (n == 0) {                        /* every index counts: keep one, so that there is a vector */
-    int last = --attrs.gather.nbatch;
-    attrs.gather.collapsed |= 1u << attrs.gather.operand_batch[last];
-    for (int k = 0; k < count; k++)
-      if (dims[k] == attrs.gather.operand_batch[last])
-        left[n++] = k;
-  }
-  for (int k = 0; k < n; k++) {
-    attrs.gather.indexed[attrs.gather.nindexed++] = (signed char)dims[left[k]];
-    vectors[k] = as_vectors(g, at, indices[left[k]]);
+  for (int k = 0; k < count; k++) {
+    attrs.gather.indexed[attrs.gather.nindexed++] = (signed char)dims[k];
+    vectors[k] = as_vectors(g, at, indices[k]);
     if (gs_node_is_poison(g, vectors[k]))
       return &g->poison;
   }
@@ -169,7 +121,8 @@ struct gs_node *gs_build_pick(struct gs_graph *g, struct gs_span at, struct gs_n
     if (r < first || r >= first + rank)
       attrs.gather.offset_dims |= 1u << r;
   union gs_attrs along = { .concat = { .dim = rank } };
-  struct gs_node *all = n == 1 ? vectors[0] : gs_graph_add(g, GS_OP_CONCAT, at, vectors, n, &along, NULL);
+  struct gs_node *all =
+      count == 1 ? vectors[0] : gs_graph_add(g, GS_OP_CONCAT, at, vectors, count, &along, NULL);
   return gs_build_gather(g, at, x, all, &attrs);
 }
 

@@ -16,4 +16,9 @@ struct gs_gather_map {
 void gs_gather_map_make(const union gs_attrs *attrs, int operand_rank, int indices_rank,
                         struct gs_gather_map *map);
 
+/* Make of ATTRS' indexed dims of X along which INDICES only count batch dims.  The indices of those left
+ * are returned, INDICES itself when nothing changed. */
+struct gs_node *gs_gather_find_batches(struct gs_graph *g, struct gs_span at, const struct gs_node *x,
+                                       struct gs_node *indices, union gs_attrs *attrs);
+
 #endif

@@ -20,6 +20,7 @@ libgspmd_la_SOURCES += \
   %D%/infer_control.c \
   %D%/infer_gather.c \
   %D%/gather.h \
+  %D%/gather_batch.c \
   %D%/build_gather.c \
   %D%/infer_elementwise.c \
   %D%/infer_manual.c \

@@ -38,6 +38,7 @@ struct proposal {
   int node, dim;                       /* -1: none yet */
   bool annotated, conflict;
   double elements;                     /* of the tensor they come from */
+  bool leads;                          /* that of the operand which the result only changes in places */
   int64_t size;                        /* of that dim */
 };
 
@@ -87,9 +88,11 @@ static void record_conflict(struct state *s, int node, const struct proposal *wi
       (struct gs_conflict){ node, win->node, win->dim, lose->node, lose->dim };
 }
 
-/* Whether A wins against B: annotated, then more parts, then the bigger tensor. */
+/* Whether A wins against B: leading, annotated, then more parts, then the bigger tensor. */
 static bool stronger(const struct proposal *a, const struct proposal *b)
 {
+  if (a->leads != b->leads)
+    return a->leads;
   if (a->annotated != b->annotated)
     return a->annotated;
   int64_t pa = gs_axis_list_size(&a->axes), pb = gs_axis_list_size(&b->axes);
@@ -97,7 +100,7 @@ static bool stronger(const struct proposal *a, const struct proposal *b)
 }
 
 /* Merge ADD into MERGED: the longer if one begins with the other, else (a conflict) what both begin
- * with, or at the aggressive level the stronger one. */
+ * with, or at the aggressive level or where an operand leads the stronger one. */
 static void merge(struct state *s, int visiting, int level, struct proposal *merged,
                   const struct proposal *add)
 {
@@ -119,7 +122,7 @@ static void merge(struct state *s, int visiting, int level, struct proposal *mer
   }
   bool wins = stronger(add, merged);
   record_conflict(s, visiting, wins ? add : merged, wins ? merged : add);
-  if (level == AGGRESSIVE) {
+  if (level == AGGRESSIVE || add->leads || merged->leads) {
     if (wins)
       *merged = *add;
     return;
@@ -134,7 +137,7 @@ static void propose(struct state *s, const struct gs_rule *rule, const struct gs
   const struct gs_sharding *sh = s->out->shardings[id];
   p->axes.count = 0;
   p->node = -1;
-  p->conflict = false;
+  p->conflict = p->leads = false;
   for (int i = 0; i < value->rank; i++)
     for (int k = 0; k < (value->dims[i].either ? 1 : value->dims[i].count); k++)
       if (value->dims[i].factors[k] == factor && sh->dims[i].naxes > 0) {
@@ -292,10 +295,11 @@ static void visit(struct state *s, int id, int level)
   for (int f = 0; f < rule->nfactors; f++) {
     propose(s, rule, &rule->result, id, f, &result[f]);
     operands[f].axes.count = 0;
-    operands[f].conflict = false;
+    operands[f].conflict = operands[f].leads = false;
     for (int a = 0; a < rule->nargs; a++) {
       struct proposal p;
       propose(s, rule, &rule->args[a], node->args[a]->id, f, &p);
+      p.leads = a == rule->joined;
       merge(s, id, level, &operands[f], &p);
     }
     target[f] = result[f];

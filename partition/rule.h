@@ -49,7 +49,8 @@ struct gs_rule {
   const struct gs_value_rule *args;
   struct gs_value_rule result;
   int joined;                          /* operand that is combined with the results of reduce factors, so
-                                        * it has to be partial too; -1: none */
+                                        * it has to be partial too; -1: none.  The result is this operand
+                                        * changed in places: in completion it leads */
   unsigned levels;                     /* bit l: some factor passes at level l of completion */
   int ngroups;                         /* reshape only */
   const struct gs_flat_group *groups;
