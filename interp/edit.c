@@ -61,11 +61,13 @@ static bool remake(struct replacement *r, struct gs_node *node)
     return gs_session_out_of_memory(s, node->span);
   for (int i = 0; i < node->nargs; i++)
     args[i] = replaced(r, node->args[i]);
-  /* What stood in a loop's body is made there again. */
+  /* What stood in a loop's body or in a manual region is made there again. */
   s->graph.region = node->region;
+  s->graph.manual = node->manual;
   struct gs_node *made = gs_graph_add(&s->graph, node->op, node->span, args, node->nargs,
                                       node->attrs, states_type(node) ? &node->type : NULL);
   s->graph.region = 0;
+  s->graph.manual = NULL;
   if (gs_node_is_poison(&s->graph, made))
     return false;
   for (int body = made->region; body != 0; body = s->graph.regions[body].parent)

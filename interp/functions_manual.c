@@ -57,6 +57,7 @@ struct region {
   struct gs_call *call;
   const struct gs_mesh *mesh;
   struct gs_manual *manual;
+  uint32_t axes;                       /* its own */
   int nargs;
   struct gs_node *args[MAX_VALUES];
   struct gs_value inside[MAX_VALUES];
@@ -74,18 +75,26 @@ static bool start_region(struct region *r)
     return gs_session_out_of_memory(s, call->span);
   if (s->mesh == NULL)
     return gs_session_fail(s, call->span, "manual: there is no mesh yet");
-  if (s->graph.manual != NULL)
-    return gs_session_fail(s, call->span, "manual: regions do not stand in each other; name all axes in one");
+  const struct gs_manual *parent = s->graph.manual;
+  if (parent != NULL && parent->mesh != s->mesh)
+    return gs_session_fail(s, call->span, "manual: the region around it is over another mesh");
   r->manual->mesh = r->mesh;
   r->manual->naxes = r->mesh->naxes;
   for (int a = 0; a < r->mesh->naxes; a++)
     r->manual->sizes[a] = r->mesh->axes[a].size;
   if (gs_arg_given(call, 4) && !axes_argument(call, 4, r->mesh, axes, &naxes))
     return false;
-  for (int k = 0; k < naxes; k++)
-    r->manual->axes |= 1u << axes[k];
+  uint32_t taken = parent != NULL ? parent->axes : 0;
+  for (int k = 0; k < naxes; k++) {
+    if (taken >> axes[k] & 1)
+      return gs_session_fail(s, call->args[4].span, "manual: axis %s is manual already in the region around it",
+                             r->mesh->axes[axes[k]].name);
+    r->axes |= 1u << axes[k];
+  }
   if (!gs_arg_given(call, 4))
-    r->manual->axes = (1u << r->mesh->naxes) - 1;
+    r->axes = ((1u << r->mesh->naxes) - 1) & ~taken;
+  r->manual->parent = parent;
+  r->manual->axes = r->axes | taken;
   return true;
 }
 
@@ -104,7 +113,7 @@ static bool border(struct region *r, const struct gs_sharding *spec, struct gs_s
     dims[i].open = true;
     for (int k = 0; k < spec->dims[i].naxes; k++) {
       int axis = spec->dims[i].axes[k].axis;
-      if (!(r->manual->axes >> axis & 1)) {
+      if (!(r->axes >> axis & 1)) {
         gs_session_fail(s, at, "manual: axis %s is automatic, in= and out= speak of manual axes only",
                         r->mesh->axes[axis].name);
         gs_hint(&s->diagnostics, "add it to axes=, or annotate the value with shard outside");
@@ -136,8 +145,9 @@ static bool list_item(struct gs_call *call, int arg, int i, int count, struct gs
 {
   const struct gs_ast *list = call->args[arg].value.ast;
   if (list->kind != GS_AST_LIST || list->nitems != count)
-    return gs_session_fail(call->session, call->args[arg].span, "manual: %.*s is a list of %d annotations",
-                           call->parameters[arg].length, call->parameters[arg].name, count);
+    return gs_session_fail(call->session, call->args[arg].span, "manual: %.*s is a list of %d annotation%s, one for each value",
+                           call->parameters[arg].length, call->parameters[arg].name, count,
+                           count == 1 ? "" : "s");
   *item = (struct gs_argument){ .value = { .kind = GS_VALUE_QUOTED, .ast = list->items[i] },
                                 .span = gs_eval_span(call->session, list->items[i]), .ast = list->items[i] };
   return true;
@@ -159,7 +169,7 @@ static bool enter(struct region *r, int i)
   s->graph.manual = r->manual;
   struct gs_node *made = gs_node_is_poison(&s->graph, x)
                              ? x : gs_graph_add(&s->graph, GS_OP_TO_SHARD, item.span, &x, 1, &attrs, NULL);
-  s->graph.manual = NULL;
+  s->graph.manual = r->manual->parent;
   if (gs_node_is_poison(&s->graph, made))
     return false;
   made->name = x->name;
@@ -177,7 +187,7 @@ static struct gs_node *enter_whole(struct region *r, struct gs_span at, struct g
     attrs.manual.parts[i] = 1;
   s->graph.manual = r->manual;
   struct gs_node *made = gs_graph_add(&s->graph, GS_OP_TO_SHARD, at, &x, 1, &attrs, NULL);
-  s->graph.manual = NULL;
+  s->graph.manual = r->manual->parent;
   return made;
 }
 
@@ -194,7 +204,7 @@ static bool leave(struct region *r, struct gs_value result, const struct gs_argu
   const struct gs_sharding *spec = gs_annotation_make(r->call, item, r->mesh, &x->type);
   if (spec == NULL || !border(r, spec, item->span, &attrs, &annotation))
     return false;
-  if (x->manual == NULL)               /* a value from outside, given back */
+  if (x->manual != r->manual)          /* a value from outside, given back */
     x = enter_whole(r, item->span, x);
   struct gs_node *made = gs_node_is_poison(&s->graph, x)
                              ? x : gs_graph_add(&s->graph, GS_OP_FROM_SHARD, item->span, &x, 1, &attrs, NULL);
@@ -226,7 +236,7 @@ static bool function_manual(struct gs_call *call, struct gs_value *out)
   }
   s->graph.manual = r->manual;
   bool ok = gs_call(s, call->args[0].span, call->args[0].value, r->inside, r->nargs, &result);
-  s->graph.manual = NULL;
+  s->graph.manual = r->manual->parent;
   if (!ok)
     return false;
   if (!gs_value_is_sequence(result))
@@ -236,9 +246,12 @@ static bool function_manual(struct gs_call *call, struct gs_value *out)
     return gs_session_out_of_memory(s, call->span);
   for (uint32_t i = 0; i < result.length; i++) {
     struct gs_argument item;
-    if (!list_item(call, 3, (int)i, (int)result.length, &item)
-        || !leave(r, *gs_value_item(result, i), &item, gs_value_item(*out, i)))
-      return false;
+    if (list_item(call, 3, (int)i, (int)result.length, &item)
+        && leave(r, *gs_value_item(result, i), &item, gs_value_item(*out, i)))
+      continue;
+    gs_hint(&s->diagnostics, "the body gives %s: out= has an annotation for each of its values",
+            gs_value_describe(s->values, result));
+    return false;
   }
   return true;
 }
@@ -350,9 +363,11 @@ static bool exchange_within(struct gs_call *call, struct gs_node *x, union gs_at
   struct gs_graph *g = &s->graph;
   int dim = attrs->manual.dim, rank = x->type.rank;
   int64_t n = axes_size(call, attrs), dims[GS_MAX_RANK], size = x->type.dims[dim];
-  if (size % n != 0 || rank + 2 > GS_MAX_RANK)
-    return gs_session_fail(s, call->span, "all_to_all: dim %d of %s over %" PRId64 " devices", dim,
-                           gs_type_string(s->values, &x->type), n);
+  if (size % n != 0)
+    return gs_session_fail(s, call->span, "all_to_all: dim %d of %s has %" PRId64 " elements, which %" PRId64
+                           " devices do not divide", dim, gs_type_string(s->values, &x->type), size, n);
+  if (rank + 2 > GS_MAX_RANK)
+    return gs_session_fail(s, call->span, "all_to_all: not from a dim to itself at rank %d", rank);
   for (int i = 0, to = 0; i < rank; i++) {
     if (i == dim) {
       dims[to++] = 1;

@@ -130,22 +130,32 @@ static bool check_regions(struct gs_graph *g, const struct gs_infer *in)
   return true;
 }
 
+/* Whether REGION, NULL for outside of all, is one of those that INNER stands in. */
+static bool is_around(const struct gs_manual *region, const struct gs_manual *inner)
+{
+  while (inner != NULL && inner->parent != region)
+    inner = inner->parent;
+  return inner != NULL;
+}
+
 /* Inside a manual region a value from outside is seen as it is, the same on all devices.  ARGS is where
  * such values may be replaced; *IN then uses it. */
 static bool enter_manual(struct gs_graph *g, struct gs_infer *in, struct gs_node **args)
 {
   bool replaced = false;
-  if (in->op == GS_OP_FROM_SHARD || in->op == GS_OP_TO_SHARD)
+  if (in->op == GS_OP_FROM_SHARD)
     return true;
   for (int i = 0; i < in->nargs; i++) {
     struct gs_node *arg = in->args[i];
     if (arg->manual == g->manual)
       continue;
-    if (arg->manual != NULL) {
+    if (!is_around(arg->manual, g->manual)) {
       gs_infer_error(in, "%s is a value of a manual region, it is not there outside", GS_OPERAND(arg, i));
       gs_hint(g->diagnostics, "let the region's body return it");
       return false;
     }
+    if (in->op == GS_OP_TO_SHARD)
+      continue;
     if (args == NULL)
       return false;
     if (!replaced)
@@ -188,7 +198,7 @@ static struct gs_node *store_node(struct gs_graph *g, const struct gs_infer *in)
   *node = (struct gs_node){
     .op = in->op, .id = g->nnodes, .nargs = in->nargs, .args = (struct gs_node **)(node + 1),
     .type = *in->result, .attrs = attrs, .span = in->at, .region = g->region,
-    .manual = in->op == GS_OP_FROM_SHARD ? NULL : g->manual
+    .manual = in->op == GS_OP_FROM_SHARD ? in->args[0]->manual->parent : g->manual
   };
   if (in->nargs > 0)
     memcpy(node->args, in->args, args_size);

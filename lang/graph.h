@@ -60,8 +60,9 @@ enum gs_random_kind { GS_RANDOM_BITS, GS_RANDOM_UNIFORM, GS_RANDOM_NORMAL };
 
 /* A manual region: its body speaks of one device's shards along some mesh axes. */
 struct gs_manual {
+  const struct gs_manual *parent;      /* the region that it stands in, or NULL */
   const struct gs_mesh *mesh;
-  uint32_t axes;                       /* bit a: axis a of the mesh is manual */
+  uint32_t axes;                       /* bit a: axis a of the mesh is manual here, the parent's with them */
   int naxes;                           /* of the mesh, and their sizes */
   int64_t sizes[16];
 };

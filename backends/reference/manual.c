@@ -73,27 +73,41 @@ static void copy_box(const struct gs_type *counts, const struct gs_type *from_ty
   } while (gs_reference_next(counts, index));
 }
 
-/* Where the shard of device WHICH begins in the whole value; false when another device, with coordinate 0
- * along the axes that cut nothing, has the same. */
-static bool shard_begin(const struct gs_node *node, const struct gs_manual *m, const struct gs_type *shard,
-                        int64_t which, int64_t *begin)
+/* Where the shard of device WHICH of region M begins in the value of region AROUND; false when another
+ * device, with coordinate 0 along the axes that cut nothing, has the same. */
+static bool shard_begin(const struct gs_node *node, const struct gs_manual *m, const struct gs_manual *around,
+                        const struct gs_type *shard, int64_t which, int64_t *begin)
 {
   const struct gs_sharding *spec = node->attrs->manual.spec;
-  uint32_t used = 0;
+  uint32_t other = m->axes & ~node->attrs->manual.cutting & ~(around != NULL ? around->axes : 0);
   bool first = true;
   for (int i = 0; i < shard->rank; i++) {
     int64_t part = 0;
-    for (int k = 0; spec != NULL && k < spec->dims[i].naxes; k++) {
-      int axis = spec->dims[i].axes[k].axis;
-      used |= 1u << axis;
-      part = part * m->sizes[axis] + coordinate(m, which, axis);
-    }
+    for (int k = 0; spec != NULL && k < spec->dims[i].naxes; k++)
+      part = part * m->sizes[spec->dims[i].axes[k].axis] + coordinate(m, which, spec->dims[i].axes[k].axis);
     begin[i] = part * shard->dims[i];
   }
   for (int a = 0; a < m->naxes; a++)
-    if ((m->axes >> a & 1) && !(used >> a & 1))
-      first = first && coordinate(m, which, a) == 0;
+    first = first && (!(other >> a & 1) || coordinate(m, which, a) == 0);
   return first;
+}
+
+/* The number in region AROUND, NULL for outside of all, of device WHICH of region M. */
+static int64_t number_around(const struct gs_manual *m, const struct gs_manual *around, int64_t which)
+{
+  int64_t number = 0;
+  for (int a = 0; around != NULL && a < m->naxes; a++)
+    if (around->axes >> a & 1)
+      number = number * m->sizes[a] + coordinate(m, which, a);
+  return number;
+}
+
+static int64_t devices_of(const struct gs_manual *m)
+{
+  int64_t n = 1;
+  for (int a = 0; a < m->naxes; a++)
+    n *= m->axes >> a & 1 ? m->sizes[a] : 1;
+  return n;
 }
 
 static void cross_border(const struct gs_node *node, const void *const *args, void *const *results)
@@ -101,16 +115,16 @@ static void cross_border(const struct gs_node *node, const void *const *args, vo
   static const int64_t origin[GS_MAX_RANK] = { 0 };
   bool enters = node->op == GS_OP_TO_SHARD;
   const struct gs_manual *m = enters ? node->manual : node->args[0]->manual;
+  const struct gs_manual *around = enters ? node->args[0]->manual : node->manual;
   const struct gs_type *from = &node->args[0]->type, *to = &node->type, *shard = enters ? to : from;
-  int64_t n = 1, begin[GS_MAX_RANK];
-  for (int a = 0; a < m->naxes; a++)
-    n *= m->axes >> a & 1 ? m->sizes[a] : 1;
-  for (int64_t which = 0; which < n; which++) {
-    bool first = shard_begin(node, m, shard, which, begin);
+  int64_t begin[GS_MAX_RANK];
+  for (int64_t which = 0; which < devices_of(m); which++) {
+    int64_t outer = number_around(m, around, which);
+    bool first = shard_begin(node, m, around, shard, which, begin);
     if (enters)
-      copy_box(shard, from, begin, args[0], to, origin, results[which]);
+      copy_box(shard, from, begin, args[outer], to, origin, results[which]);
     else if (first)
-      copy_box(shard, from, origin, args[which], to, begin, results[0]);
+      copy_box(shard, from, origin, args[which], to, begin, results[outer]);
   }
 }
 
@@ -194,9 +208,7 @@ void gs_reference_manual_values(const struct gs_node *node, const void *const *a
     cross_border(node, args, results);
     return;
   }
-  int64_t n = 1;
-  for (int a = 0; a < node->manual->naxes; a++)
-    n *= node->manual->axes >> a & 1 ? node->manual->sizes[a] : 1;
+  int64_t n = devices_of(node->manual);
   for (int64_t which = 0; which < n; which++) {
     struct group g = { node, args, which };
     switch ((int)node->op) {
