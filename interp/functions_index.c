@@ -288,8 +288,29 @@ static bool combine_kind(struct gs_call *call, int i, enum gs_op *combine)
   return false;
 }
 
+/* Updates *U of X with the dims of INDICES in the place of DIM: a scalar is put everywhere. */
+static bool check_updates(struct gs_call *call, const struct gs_node *x, const struct gs_node *indices,
+                          int dim, struct gs_node **u)
+{
+  struct gs_session *s = call->session;
+  int own = indices->type.rank;
+  struct gs_type wanted = { .dtype = x->type.dtype, .rank = x->type.rank - 1 + own };
+  if (wanted.rank > GS_MAX_RANK)
+    return gs_session_fail(s, call->args[1].span, "scatter: updates of more than %d dims", GS_MAX_RANK);
+  for (int i = 0; i < wanted.rank; i++)
+    wanted.dims[i] = i < dim ? x->type.dims[i] : i < dim + own ? indices->type.dims[i - dim] : x->type.dims[i - own + 1];
+  if ((*u)->type.rank == 0)
+    *u = gs_build_broadcast(&s->graph, call->args[2].span, *u, wanted.rank, wanted.dims, NULL);
+  if (gs_node_is_poison(&s->graph, *u))
+    return false;
+  return gs_shape_equal(&(*u)->type, &wanted)
+         || gs_session_fail(s, call->args[2].span, "scatter: indices %s along dim %d of %s ask for updates %s, not %s",
+                            gs_type_string(s->values, &indices->type), dim, gs_type_string(s->values, &x->type),
+                            gs_type_string(s->values, &wanted), gs_type_string(s->values, &(*u)->type));
+}
+
 /* Indices of any rank along DIM of X; the updates are X with their dims in its place. */
-static bool simple_scatter(struct gs_call *call, struct gs_node *x, struct gs_node *u, union gs_attrs *attrs,
+static bool simple_scatter(struct gs_call *call, struct gs_node *x, struct gs_node **u, union gs_attrs *attrs,
                            struct gs_node **indices)
 {
   struct gs_session *s = call->session;
@@ -297,7 +318,7 @@ static bool simple_scatter(struct gs_call *call, struct gs_node *x, struct gs_no
   if (x->type.rank == 0)
     return gs_session_fail(s, call->args[0].span, "scatter: a scalar has no elements to put anything in");
   if ((gs_arg_given(call, 4) && !gs_arg_dim(call, 4, x->type.rank, &dim))
-      || !index_argument(call, 1, x->type.dims[dim], indices))
+      || !index_argument(call, 1, x->type.dims[dim], indices) || !check_updates(call, x, *indices, dim, u))
     return false;
   int rank = (*indices)->type.rank;
   int64_t dims[GS_MAX_RANK];
@@ -309,7 +330,7 @@ static bool simple_scatter(struct gs_call *call, struct gs_node *x, struct gs_no
   attrs->gather.collapsed = 1u << dim;
   attrs->gather.nindexed = 1;
   attrs->gather.indexed[0] = (signed char)dim;
-  for (int r = 0; r < u->type.rank; r++)
+  for (int r = 0; r < (*u)->type.rank; r++)
     if (r < dim || r >= dim + rank)
       attrs->gather.offset_dims |= 1u << r;
   return !gs_node_is_poison(&s->graph, *indices);
@@ -336,7 +357,7 @@ static bool function_scatter(struct gs_call *call, struct gs_value *out)
   for (int i = 5; i <= 10; i++)
     general = general || gs_arg_given(call, i);
   if (!general) {
-    if (!simple_scatter(call, x, u, &attrs, &indices))
+    if (!simple_scatter(call, x, &u, &attrs, &indices))
       return false;
   } else if (!gs_arg_tensor(call, 1, &indices) || !dimension_numbers(call, 5, &attrs)
              || !vectors_last(call, 10, &indices)) {

@@ -59,6 +59,25 @@ static bool check_indices(const struct gs_infer *in)
   return true;
 }
 
+/* The dims named for slices, of a result (scatter: updates) of RANK dims, are those that slices keep. */
+static bool check_slice_dims(const struct gs_infer *in, int rank)
+{
+  bool scatter = in->op == GS_OP_SCATTER;
+  const char *named = scatter ? "window_dims" : "offset_dims", *whole = scatter ? "updates" : "a result";
+  uint32_t dims = in->attrs->gather.offset_dims;
+  int count = __builtin_popcount(dims), kept = rank - (in->args[1]->type.rank - 1);
+  for (int k = 0; k < in->attrs->gather.nbatch; k++)
+    if (in->attrs->gather.collapsed >> in->attrs->gather.operand_batch[k] & 1)
+      return gs_infer_error(in, "dim %d is named twice", in->attrs->gather.operand_batch[k]);
+  if (count != kept)
+    return gs_infer_error(in, "%s name%s %d dim%s, but slices of %s keep %d", named, count == 1 ? "s" : "", count,
+                          count == 1 ? "" : "s", GS_TYPE(&in->args[0]->type), kept < 0 ? 0 : kept);
+  for (int r = rank; r < 32; r++)
+    if (dims >> r & 1)
+      return gs_infer_error(in, "%s name dim %d of %s of rank %d", named, r, whole, rank);
+  return true;
+}
+
 /* The type of all slices together. */
 static bool slices_type(const struct gs_infer *in, struct gs_type *type)
 {
@@ -72,10 +91,8 @@ static bool slices_type(const struct gs_infer *in, struct gs_type *type)
     return gs_infer_error(in, "a collapsed dim that %s does not have", GS_TYPE(x));
   if (rank > GS_MAX_RANK)
     return gs_infer_error(in, "the result has more than %d dims", GS_MAX_RANK);
-  if (rank < 0 || (rank < 32 && a->gather.offset_dims >> rank != 0)
-      || __builtin_popcount(a->gather.offset_dims) != rank - (indices->rank - 1))
-    return gs_infer_error(in, "%d dims of a slice remain, %d are placed in a result of rank %d",
-                          rank - (indices->rank - 1), __builtin_popcount(a->gather.offset_dims), rank);
+  if (!check_slice_dims(in, rank))
+    return false;
   gs_gather_map_make(a, x->rank, indices->rank, &map);
   *type = (struct gs_type){ .dtype = x->dtype, .rank = rank };
   for (int i = 0; i < x->rank; i++) {

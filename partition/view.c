@@ -171,11 +171,28 @@ static void print_broadcast(struct gs_text *text, const struct gs_step *step,
   gs_print_dims(text, dims, operand->rank);
 }
 
-/* Only the indexed dims: the columns show the rest. */
-static void print_indexed(struct gs_text *text, const struct gs_step *step)
+/* A gather or a scatter that dynamic_slice or dynamic_update is another name of: one box, moved so that it
+ * fits. */
+static bool is_one_box(const struct gs_view *view, const struct gs_step *step)
 {
   const union gs_attrs *a = step->attrs;
-  if (step->op == GS_OP_SCATTER)
+  return (step->op == GS_OP_GATHER || (step->op == GS_OP_SCATTER && a->gather.combine == GS_OP_COUNT))
+         && a->gather.clamp && a->gather.collapsed == 0 && a->gather.nbatch == 0
+         && view->program->steps[step->args[1]].type.rank == 1;
+}
+
+static const char *operator_name(const struct gs_view *view, const struct gs_step *step)
+{
+  if (is_one_box(view, step))
+    return step->op == GS_OP_GATHER ? "dynamic_slice" : "dynamic_update";
+  return gs_function_name(step->op, step->attrs);
+}
+
+/* Only the indexed dims: the columns show the rest. */
+static void print_indexed(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
+{
+  const union gs_attrs *a = step->attrs;
+  if (step->op == GS_OP_SCATTER && !is_one_box(view, step))
     gs_text_printf(text, ", %s", a->gather.combine == GS_OP_COUNT ? "put" : gs_op_info(a->gather.combine)->name);
   for (int k = 0; k < a->gather.nindexed; k++)
     gs_text_printf(text, "%s%d", k == 0 ? ", dim " : ", ", a->gather.indexed[k]);
@@ -243,7 +260,7 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
   if (gs_step_group_size(step) > 1)
     gs_paint(text, GS_ROLE_COLLECTIVE, gs_op_info(is_ppermute(step) ? GS_OP_PERMUTE : step->op)->name);
   else
-    gs_text_add(text, gs_function_name(step->op, step->attrs));
+    gs_text_add(text, operator_name(view, step));
   if (reduces && step->attrs->device.reduce != GS_OP_SUM)
     gs_text_printf(text, " %s", gs_op_info(step->attrs->device.reduce)->name);
   if (info->group == GS_GROUP_CONTRACTION)
@@ -256,7 +273,7 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
   else if (step->op == GS_OP_BROADCAST)
     print_broadcast(text, step, &view->program->steps[step->args[0]].type);
   else if (step->op == GS_OP_GATHER || step->op == GS_OP_SCATTER)
-    print_indexed(text, step);
+    print_indexed(text, view, step);
   else if (step->op != GS_OP_RESHAPE && step->op != GS_OP_CONVERT)
     gs_print_attributes(text, step->op, step->attrs,
                         step->nargs > 0 ? &view->program->steps[step->args[0]].type : NULL,

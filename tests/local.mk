@@ -96,6 +96,8 @@ check_LTLIBRARIES += %D%/unit/libunit.la
   %D%/unit/fixture.c \
   %D%/unit/fixture.h \
   %D%/unit/run.h \
+  %D%/unit/script.c \
+  %D%/unit/script.h \
   %D%/unit/sketch.c \
   %D%/unit/sketch.h \
   %D%/unit/tree_text.c \
@@ -109,6 +111,7 @@ check_PROGRAMS += \
   %D%/unit/check_eval.tap \
   %D%/unit/check_grammar_fuzz.tap \
   %D%/unit/check_graph.tap \
+  %D%/unit/check_index.tap \
   %D%/unit/check_lang.tap \
   %D%/unit/check_lexer.tap \
   %D%/unit/check_npy.tap \
@@ -129,6 +132,7 @@ check_PROGRAMS += \
 %C%_unit_check_eval_tap_SOURCES = %D%/unit/check_eval.c
 %C%_unit_check_grammar_fuzz_tap_SOURCES = %D%/unit/check_grammar_fuzz.c
 %C%_unit_check_graph_tap_SOURCES = %D%/unit/check_graph.c
+%C%_unit_check_index_tap_SOURCES = %D%/unit/check_index.c
 %C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
 %C%_unit_check_lexer_tap_SOURCES = %D%/unit/check_lexer.c
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c

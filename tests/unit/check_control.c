@@ -3,13 +3,10 @@
  */
 #include <config.h>
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "backends/reference/reference.h"
-#include "gspmd.h"
 #include "tests/unit/run.h"
+#include "tests/unit/script.h"
 
 /* Programs over x, an input of f32[X0,X1] cut over the mesh a=2, b=3 in some way, that set y. */
 static const char *const programs[] = {
@@ -42,39 +39,6 @@ static const char *const programs[] = {
 static const int shapes[][2] = { { 6, 6 }, { 5, 7 }, { 1, 3 }, { 12, 2 } };
 static const char *const cuts[] = { "[-1, -1]", "[a, b]", "[[a, b], -1]", "[?, [b, a]]" };
 
-static void check_program(const char *text)
-{
-  static const char *const names[] = { "y" };
-  struct gs_session_options options = { .quiet = true };
-  struct gs_session *session = gs_session_new(&options);
-  struct gs_diagnostics diagnostics = { 0 };
-  struct gs_host host = { .diagnostics = &diagnostics, .nthreads = 2, .poison_padding = true };
-  struct gs_tensor *got, *want;
-  ck_assert_msg(gs_session_run_text(session, "test", text, strlen(text)), "%s", text);
-  const struct gs_plan *plan = gs_session_plan(session, names, 1);
-  struct gs_node *node = gs_session_tensor(session, "y");
-  ck_assert_msg(plan != NULL, "%s", text);
-  struct gs_arena *arena = gs_arena_new(NULL);
-  const char *wrong = gs_program_verify(arena, plan->program);
-  ck_assert_msg(wrong == NULL, "%s: %s", text, wrong);
-  gs_arena_free(arena);
-  struct gs_executable *e = gs_backend_cpu.compile(&host, plan);
-  ck_assert_ptr_nonnull(e);
-  for (int run = 0; run < 2; run++) {
-    ck_assert_int_eq(gs_backend_cpu.run(e, NULL, 0, &got), GS_OK);
-    ck_assert_int_eq(gs_reference_evaluate(&host, plan->graph, &node, 1, NULL, 0, &want), GS_OK);
-    ck_assert(gs_type_equal(&got->type, &want->type));
-    for (int64_t i = 0; i < gs_type_elements(&want->type); i++) {
-      double g = gs_element_get(got->type.dtype, got->data, i), w = gs_element_get(want->type.dtype, want->data, i);
-      ck_assert_msg(fabs(g - w) <= 1e-4 * (1 + fabs(w)), "%s: element %d is %g, not %g", text, (int)i, g, w);
-    }
-    gs_tensor_unref(got);
-    gs_tensor_unref(want);
-  }
-  gs_backend_cpu.release(e);
-  gs_session_free(session);
-}
-
 START_TEST(same_values)
 {
   char text[1024];
@@ -82,27 +46,10 @@ START_TEST(same_values)
     for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
       snprintf(text, sizeof text, "mesh(a=2, b=3)\nx = shard(input(f32[%d,%d]), %s)\n%s\n", shapes[s][0],
                shapes[s][1], cuts[c], programs[_i]);
-      check_program(text);
+      script_check(text);
     }
 }
 END_TEST
-
-/* What a program's plan sends in all. */
-static double bytes_of(const char *text)
-{
-  static const char *const names[] = { "y" };
-  struct gs_session_options options = { .quiet = true };
-  struct gs_session *session = gs_session_new(&options);
-  struct gs_program_totals totals;
-  ck_assert(gs_session_run_text(session, "test", text, strlen(text)));
-  const struct gs_plan *plan = gs_session_plan(session, names, 1);
-  ck_assert_ptr_nonnull(plan);
-  struct gs_arena *arena = gs_arena_new(NULL);
-  gs_program_total(arena, plan->program, &totals);
-  gs_arena_free(arena);
-  gs_session_free(session);
-  return totals.bytes;
-}
 
 /* A gathered weight does not change in the loop: it is gathered once, however many turns there are. */
 START_TEST(invariants_are_moved_once)
@@ -113,7 +60,7 @@ START_TEST(invariants_are_moved_once)
     snprintf(text, sizeof text,
              "mesh(d=4)\nx = shard(input(f32[8,16]), [d, -1])\nw = shard(input(f32[16,16]), [d, -1])\n"
              "y = loop(%d, fn(i, c) { tanh(c @ shard(w, replicated)) }, x)\n", turns);
-    double bytes = bytes_of(text);
+    double bytes = script_bytes(text);
     ck_assert_double_eq(bytes, 3 * 4 * 16 * 4);
     ck_assert(before < 0 || bytes == before);
     before = bytes;
@@ -125,7 +72,7 @@ START_TEST(inside_counts_by_turns)
 {
   const char *text = "mesh(d=4)\nx = shard(input(f32[8,16]), [-1, d])\n"
                      "y = loop(5, fn(i, c) { c + sum(c, dim=1, keep=true) }, x)\n";
-  ck_assert_double_eq(bytes_of(text), 5 * 2 * 3.0 / 4 * 8 * 4);
+  ck_assert_double_eq(script_bytes(text), 5 * 2 * 3.0 / 4 * 8 * 4);
 }
 END_TEST
 
@@ -134,7 +81,7 @@ START_TEST(shifting_buffer)
 {
   const char *text = "mesh(d=4)\nx = shard(input(f32[4,8]), [d, -1])\n"
                      "y = loop(6, fn(i, c) { shard(tanh(roll(c, 1, 0)), [d, -1]) }, x)\n";
-  ck_assert_double_eq(bytes_of(text), 6 * 8 * 4);
+  ck_assert_double_eq(script_bytes(text), 6 * 8 * 4);
 }
 END_TEST
 
@@ -153,24 +100,11 @@ static const struct { const char *text, *message; } errors[] = {
   { "y = cond(sum(x) > 0, fn(a) { x }, fn(a) { x })", "argument" },
 };
 
-static void keep_message(void *user, const struct gs_diagnostic *diagnostic)
-{
-  char *kept = user;
-  if (diagnostic->severity == GS_ERROR && kept[0] == '\0')
-    snprintf(kept, 256, "%s", diagnostic->message);
-}
-
 START_TEST(refused)
 {
-  char text[512], message[256] = "";
-  struct gs_session_options options = { .quiet = true, .sink = keep_message, .user = message };
-  struct gs_session *session = gs_session_new(&options);
+  char text[512];
   snprintf(text, sizeof text, "mesh(d=4)\nx = input(f32[4,8])\n%s\n", errors[_i].text);
-  ck_assert(!gs_session_run_text(session, "test", text, strlen(text)));
-  ck_assert_msg(strstr(message, errors[_i].message) != NULL, "%s: %s", errors[_i].text, message);
-  const char *more = "z = loop(2, fn(i, c) { c + 1 }, x)\ncheck(z)\n";
-  ck_assert(gs_session_run_text(session, "test", more, strlen(more)));
-  gs_session_free(session);
+  script_refused(text, errors[_i].message);
 }
 END_TEST
 
