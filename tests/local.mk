@@ -73,6 +73,7 @@ CLEANFILES += \
   %D%/differential/dice.h \
   %D%/programs/generate.c \
   %D%/programs/main.c \
+  %D%/programs/manual.c \
   %D%/programs/programs.h \
   %D%/programs/templates.c
 %C%_programs_programs_LDADD = libgspmd.la

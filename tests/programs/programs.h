@@ -53,8 +53,12 @@ bool program_is_wide_float(const struct gs_type *type);      /* f32 f64 */
 bool program_is_number(const struct gs_type *type);          /* ordered */
 bool program_is_summable(const struct gs_type *type);        /* sums of small numbers are exact */
 
+/* The value of the last statement brought back to small numbers. */
+bool program_tamed(struct program *p);
+
 /* One statement of each kind of operator; false when nothing came of it. */
 typedef bool program_template(struct program *p);
+program_template program_manual;
 extern program_template *const program_templates[];          /* ends in NULL */
 
 #endif

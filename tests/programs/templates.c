@@ -19,8 +19,7 @@ static const char *tame(const struct gs_type *type)
   return gs_dtype_kind(type->dtype) == GS_KIND_UNSIGNED ? "clamp(0, %s, 8)" : "clamp(-8, %s, 8)";
 }
 
-/* VALUE of the last statement brought back to small numbers. */
-static bool tamed(struct program *p)
+bool program_tamed(struct program *p)
 {
   const struct program_value v = p->values[p->nvalues - 1];
   char text[64];
@@ -48,7 +47,7 @@ static bool unary(struct program *p)
     snprintf(text, sizeof text, "%s %c %s", v->name, form[3], v->name);
   else
     snprintf(text, sizeof text, "%.*s%s%s", (int)(strchr(form, '%') - form), form, v->name, strchr(form, '%') + 2);
-  return program_add(p, true, "%s", text) && tamed(p);
+  return program_add(p, true, "%s", text) && program_tamed(p);
 }
 
 static bool smooth(struct program *p)
@@ -78,7 +77,7 @@ static bool binary(struct program *p)
     snprintf(text, sizeof text, "%s %c %s", left.name, at[3], right.name);
   else
     snprintf(text, sizeof text, "%.4s%s, %s)", at, left.name, right.name);
-  return program_add(p, true, "%s", text) && tamed(p);
+  return program_add(p, true, "%s", text) && program_tamed(p);
 }
 
 static bool reduce(struct program *p)
@@ -89,7 +88,7 @@ static bool reduce(struct program *p)
     return false;
   int form = dice_below(&p->dice, 5), dim = dim_of(p, v);
   const char *keep = dice_percent(&p->dice, 30) ? ", keep=true" : "";
-  return program_add(p, true, "%s(%s, dim=%d%s)", forms[form], v->name, dim, keep) && tamed(p);
+  return program_add(p, true, "%s(%s, dim=%d%s)", forms[form], v->name, dim, keep) && program_tamed(p);
 }
 
 static bool predicates(struct program *p)
@@ -149,7 +148,7 @@ static bool contract(struct program *p)
   struct gs_type type = { .dtype = x.type.dtype, .rank = 2,
                           .dims = { x.type.dims[x.type.rank - 1], dice_between(&p->dice, 1, 9) } };
   const struct program_value *w = program_leaf(p, &type);
-  return w != NULL && program_add(p, true, "%s @ %s", x.name, w->name) && tamed(p);
+  return w != NULL && program_add(p, true, "%s @ %s", x.name, w->name) && program_tamed(p);
 }
 
 /* ---- Windows ---- */
@@ -189,7 +188,7 @@ static bool convolve(struct program *p)
                      left.name, b->name, one ? NUMBERS(s0) : NUMBERS(s0, s1), pads,
                      one ? NUMBERS(r) : NUMBERS(r, 1), one ? NUMBERS(q) : NUMBERS(1, q),
                      batch_groups ? "batch_groups" : "groups", (long long)groups, layouts[form],
-                     dice_percent(d, 20) ? ", reversed=true" : "") && tamed(p);
+                     dice_percent(d, 20) ? ", reversed=true" : "") && program_tamed(p);
 }
 
 static bool reduce_windows(struct program *p)
@@ -215,7 +214,7 @@ static bool reduce_windows(struct program *p)
   return program_add(p, true, "reduce_window(%s, \"%s\", %s, stride=%s, pad=[%s], dilate=%s, base_dilate=%s)", x.name,
                      kinds[dice_below(d, 5)], program_numbers(window, x.type.rank),
                      program_numbers(stride, x.type.rank), pads, program_numbers(dilate, x.type.rank),
-                     program_numbers(base, x.type.rank)) && tamed(p);
+                     program_numbers(base, x.type.rank)) && program_tamed(p);
 }
 
 static bool pool(struct program *p)
@@ -294,7 +293,7 @@ static bool scatter(struct program *p)
         u.dims[u.rank++] = i.type.dims[j];
   const struct program_value *updates = gs_type_elements(&u) > 3000 ? NULL : program_leaf(p, &u);
   return updates != NULL && program_add(p, true, "scatter(%s, %s, %s, \"%s\", %d)", x.name, i.name, updates->name,
-                                        kinds[dice_below(&p->dice, 5)], dim) && tamed(p);
+                                        kinds[dice_below(&p->dice, 5)], dim) && program_tamed(p);
 }
 
 static bool dynamic(struct program *p)
@@ -373,7 +372,7 @@ static bool cumulate(struct program *p)
   if (dice_percent(&p->dice, 20) && program_is_wide_float(&x.type))
     return program_add(p, true, "cumprod(sign(%s), %d, reverse=%s)", x.name, dim_of(p, &x), back);
   return program_add(p, true, "%s(%s, %d, reverse=%s)", forms[dice_below(&p->dice, 4)], x.name, dim_of(p, &x), back)
-         && tamed(p);
+         && program_tamed(p);
 }
 
 /* ---- Transforms ---- */
@@ -437,7 +436,7 @@ static bool draw(struct program *p)
   case 2: return program_add(p, true, "bits(%d, u8%s) %% 8", dice_below(d, 1000), shape);
   default: {
     const struct program_value *v = program_pick(p, 1, true, program_is_wide_float);
-    return v != NULL && program_add(p, true, "dropout(%s, 0.5, %d)", v->name, dice_below(d, 1000)) && tamed(p);
+    return v != NULL && program_add(p, true, "dropout(%s, 0.5, %d)", v->name, dice_below(d, 1000)) && program_tamed(p);
   }
   }
 }
@@ -456,7 +455,7 @@ static bool reinterpret(struct program *p)
   }
 }
 
-/* ---- Loops, branches, manual regions ---- */
+/* ---- Loops, branches ---- */
 
 static bool loop(struct program *p)
 {
@@ -495,40 +494,8 @@ static bool branch(struct program *p)
                               "keep=true), 8) }, %s)", x.name, dice_below(&p->dice, 9) - 4, dim, dim, x.name);
 }
 
-/* A region over one or two axes, each cutting a dim that it divides. */
-static bool manual(struct program *p)
-{
-  static const char *const bodies[] = {
-    "psum(x, %c)", "pmax(x, %c) + x", "ppermute(x, %c, 1)", "ppermute(x, %c, [[0, 1]])",
-    "reduce_scatter(all_gather(x, 0, %c), 0, %c)", "all_to_all(x, 1, 1, %c)", "x + convert(axis_index(%c), f32)",
-    "all_to_all(all_to_all(x, 1, 0, %c), 0, 1, %c)", "loop(2, fn(i, c) { clamp(-8, c + ppermute(x, %c, -1), 8) }, x)"
-  };
-  struct dice *d = &p->dice;
-  int a = dice_below(d, p->naxes), size = p->axes[a];
-  char axis = (char)('a' + a), body[200], form[200];
-  struct gs_type type = { .dtype = GS_DTYPE_F32, .rank = 2,
-                          .dims = { size * dice_between(d, 1, 3), size * size * dice_between(d, 1, 2) } };
-  const struct program_value *v = gs_type_elements(&type) > 3000 ? NULL : program_leaf(p, &type);
-  if (v == NULL)
-    return false;
-  const char *chosen = bodies[dice_below(d, sizeof bodies / sizeof *bodies)];
-  int at = 0;
-  for (const char *c = chosen; *c != '\0'; c++)
-    if (c[0] == '%') {
-      body[at++] = axis;
-      c++;
-    } else {
-      body[at++] = *c;
-    }
-  body[at] = '\0';
-  bool rows = dice_percent(d, 50);
-  snprintf(form, sizeof form, rows ? "[%c, -1]" : "[-1, %c]", axis);
-  return program_add(p, true, "manual(fn(x) { %s }, [%s], in=[%s], out=%s, axes=[%c])", body, v->name, form, form, axis)
-         && tamed(p);
-}
-
 program_template *const program_templates[] = {
   unary, smooth, binary, reduce, predicates, move, move, contract, convolve, convolve, reduce_windows, pool, take, take,
   take_by_rows, scatter, scatter, dynamic, dynamic, hot, sort, sort, largest, cumulate, cumulate, fourier,
-  complex_parts, solve, draw, reinterpret, loop, loop, branch, manual, manual, NULL
+  complex_parts, solve, draw, reinterpret, loop, loop, branch, program_manual, program_manual, program_manual, NULL
 };
