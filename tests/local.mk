@@ -75,7 +75,8 @@ CLEANFILES += \
   %D%/programs/main.c \
   %D%/programs/manual.c \
   %D%/programs/programs.h \
-  %D%/programs/templates.c
+  %D%/programs/templates.c \
+  %D%/programs/templates_index.c
 %C%_programs_programs_LDADD = libgspmd.la
 
 %C%_reshard_runner_SOURCES = \

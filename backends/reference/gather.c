@@ -19,7 +19,7 @@ struct access {
   const void *index_data;
   struct gs_gather_map map;
   int64_t begin[GS_MAX_RANK], size[GS_MAX_RANK];       /* of the whole operand, see struct gs_place */
-  int64_t operand_strides[GS_MAX_RANK], slice_strides[GS_MAX_RANK];
+  int64_t operand_strides[GS_MAX_RANK], index_strides[GS_MAX_RANK], slice_strides[GS_MAX_RANK];
 };
 
 /* Where a slice and the operand meet: COUNT positions along each operand dim. */
@@ -36,7 +36,17 @@ static void start_access(const struct gs_kernel_call *call, const struct gs_type
     a->size[i] = here ? a->operand->dims[i] : call->place->size[i];
   }
   gs_type_strides(a->operand, a->operand_strides);
+  gs_type_strides(a->indices, a->index_strides);
   gs_type_strides(slices, a->slice_strides);
+}
+
+/* Whether slices may lie outside of what is here. */
+static bool is_in_part(const struct access *a)
+{
+  for (int i = 0; i < a->operand->rank; i++)
+    if (a->begin[i] != 0 || a->size[i] != a->operand->dims[i])
+      return true;
+  return false;
 }
 
 /* Elements of operand dim I in a slice: of a dim that is cut only a part may be asked for, as the slices
@@ -50,15 +60,11 @@ static int64_t slice_size(const struct access *a, int i)
 /* The slice of the index vector at position BATCH of the indices.  False: it meets nothing. */
 static bool meet(const struct access *a, const int64_t *batch, struct meeting *m)
 {
-  int64_t vector = 0, stride = 1;
-  int last = a->indices->rank - 1;
-  *m = (struct meeting){ 0 };
-  for (int j = last; j >= 0; j--) {
-    if (j < last) {
-      vector += batch[j] * stride;
-      m->slice += batch[j] * a->slice_strides[a->map.indices_to_result[j]];
-    }
-    stride *= a->indices->dims[j];
+  int64_t vector = 0;
+  m->operand = m->slice = 0;
+  for (int j = 0; j < a->indices->rank - 1; j++) {
+    vector += batch[j] * a->index_strides[j];
+    m->slice += batch[j] * a->slice_strides[a->map.indices_to_result[j]];
   }
   for (int i = 0; i < a->operand->rank; i++) {
     int component = a->map.component[i], in_batch = a->map.batch_of[i], to = a->map.operand_to_result[i];
@@ -161,7 +167,8 @@ void gs_reference_gather(const struct gs_kernel_call *call)
   start_access(call, call->type, &a);
   if (gs_type_elements(call->type) == 0 || !has_batches(&a))
     return;
-  memset(call->result, 0, (size_t)gs_type_bytes(call->type));
+  if (is_in_part(&a))
+    memset(call->result, 0, (size_t)gs_type_bytes(call->type));
   do
     if (meet(&a, batch, &m))
       each_run(call, &a, &m, copy_out);

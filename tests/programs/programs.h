@@ -53,12 +53,19 @@ bool program_is_wide_float(const struct gs_type *type);      /* f32 f64 */
 bool program_is_number(const struct gs_type *type);          /* ordered */
 bool program_is_summable(const struct gs_type *type);        /* sums of small numbers are exact */
 
+/* A dim of V. */
+static inline int program_dim(struct program *p, const struct program_value *v)
+{
+  return dice_below(&p->dice, v->type.rank);
+}
 /* The value of the last statement brought back to small numbers. */
 bool program_tamed(struct program *p);
 
 /* One statement of each kind of operator; false when nothing came of it. */
 typedef bool program_template(struct program *p);
 program_template program_manual;
+program_template program_take, program_take_along, program_scatter, program_numbered, program_dynamic,
+    program_one_hot;                   /* templates_index.c */
 extern program_template *const program_templates[];          /* ends in NULL */
 
 #endif

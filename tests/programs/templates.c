@@ -8,11 +8,6 @@
 
 #define NUMBERS(...) program_numbers((const int64_t[]){ __VA_ARGS__ }, (int)(sizeof(int64_t[]){ __VA_ARGS__ } / 8))
 
-static int dim_of(struct program *p, const struct program_value *v)
-{
-  return dice_below(&p->dice, v->type.rank);
-}
-
 /* What keeps small numbers small: applied to results that may have grown. */
 static const char *tame(const struct gs_type *type)
 {
@@ -86,7 +81,7 @@ static bool reduce(struct program *p)
   const struct program_value *v = program_pick(p, 1, true, program_is_summable);
   if (v == NULL || gs_type_elements(&v->type) == 0)
     return false;
-  int form = dice_below(&p->dice, 5), dim = dim_of(p, v);
+  int form = dice_below(&p->dice, 5), dim = program_dim(p, v);
   const char *keep = dice_percent(&p->dice, 30) ? ", keep=true" : "";
   return program_add(p, true, "%s(%s, dim=%d%s)", forms[form], v->name, dim, keep) && program_tamed(p);
 }
@@ -98,8 +93,8 @@ static bool predicates(struct program *p)
     return false;
   const struct program_value test = p->values[p->nvalues - 1];
   switch (dice_below(&p->dice, 3)) {
-  case 0: return program_add(p, true, "any(%s, dim=%d)", test.name, dim_of(p, &test));
-  case 1: return program_add(p, true, "all(%s, dim=%d)", test.name, dim_of(p, &test));
+  case 0: return program_add(p, true, "any(%s, dim=%d)", test.name, program_dim(p, &test));
+  case 1: return program_add(p, true, "all(%s, dim=%d)", test.name, program_dim(p, &test));
   default: return program_add(p, true, "where(%s, 1, 0)", test.name)
                   || program_add(p, true, "not %s", test.name);
   }
@@ -111,7 +106,7 @@ static bool move(struct program *p)
   if (v == NULL)
     return false;
   struct program_value x = *v;
-  int dim = dim_of(p, &x), order[GS_MAX_RANK];
+  int dim = program_dim(p, &x), order[GS_MAX_RANK];
   int64_t numbers[GS_MAX_RANK], size = x.type.dims[dim];
   switch (dice_below(&p->dice, 8)) {
   case 0: return program_add(p, x.exact, "reverse(%s, [%d])", x.name, dim);
@@ -231,108 +226,6 @@ static bool pool(struct program *p)
                      1 + dice_below(&p->dice, 3));
 }
 
-/* ---- Indexing ---- */
-
-/* Integers, some of them outside of N elements. */
-static const struct program_value *indices(struct program *p, int rank, int64_t n)
-{
-  struct gs_type type = { .dtype = dice_percent(&p->dice, 70) ? GS_DTYPE_S32 : GS_DTYPE_S64, .rank = rank };
-  for (int i = 0; i < rank; i++)
-    type.dims[i] = dice_between(&p->dice, 1, 6);
-  const struct program_value *v = program_leaf(p, &type);
-  if (v == NULL || !program_add(p, true, "%s %% %lld - 1", v->name, (long long)(n + 3)))
-    return NULL;
-  return &p->values[p->nvalues - 1];
-}
-
-static bool take(struct program *p)
-{
-  const struct program_value *v = program_pick(p, 1, false, NULL);
-  if (v == NULL || gs_type_elements(&v->type) == 0)
-    return false;
-  struct program_value x = *v;
-  int dim = dim_of(p, &x), rank = dice_below(&p->dice, 3);
-  const struct program_value *i = indices(p, rank, x.type.dims[dim]);
-  if (i == NULL)
-    return false;
-  if (x.type.rank >= 2 && dice_percent(&p->dice, 30))
-    return program_add(p, x.exact, "%s[%s, %s]", x.name, i->name, i->name);
-  return program_add(p, x.exact, "take(%s, %s, %d)", x.name, i->name, dim);
-}
-
-static bool take_by_rows(struct program *p)
-{
-  const struct program_value *v = program_pick(p, 1, true, program_is_summable);
-  if (v == NULL || gs_type_elements(&v->type) == 0)
-    return false;
-  struct program_value x = *v;
-  int dim = dim_of(p, &x);
-  if (!program_add(p, true, "argmax(%s, dim=%d, keep=true)", x.name, dim))
-    return false;
-  return program_add(p, true, "take_along(%s, %s, %d)", x.name, p->values[p->nvalues - 1].name, dim);
-}
-
-static bool scatter(struct program *p)
-{
-  static const char *const kinds[] = { "add", "max", "min", "set", "add" };
-  const struct program_value *v = program_pick(p, 1, true, program_is_summable);
-  if (v == NULL || gs_type_elements(&v->type) == 0)
-    return false;
-  struct program_value x = *v;
-  int dim = dim_of(p, &x), rank = dice_below(&p->dice, 2) + 1;
-  const struct program_value *found = indices(p, rank, x.type.dims[dim]);
-  if (found == NULL || x.type.rank + rank > 6)
-    return false;
-  struct program_value i = *found;
-  struct gs_type u = { .dtype = x.type.dtype };
-  for (int k = 0; k < x.type.rank; k++)
-    if (k != dim)
-      u.dims[u.rank++] = x.type.dims[k];
-    else
-      for (int j = 0; j < rank; j++)
-        u.dims[u.rank++] = i.type.dims[j];
-  const struct program_value *updates = gs_type_elements(&u) > 3000 ? NULL : program_leaf(p, &u);
-  return updates != NULL && program_add(p, true, "scatter(%s, %s, %s, \"%s\", %d)", x.name, i.name, updates->name,
-                                        kinds[dice_below(&p->dice, 5)], dim) && program_tamed(p);
-}
-
-static bool dynamic(struct program *p)
-{
-  const struct program_value *v = program_pick(p, 1, false, NULL);
-  int64_t sizes[GS_MAX_RANK];
-  char starts[128];
-  int at = 0;
-  if (v == NULL)
-    return false;
-  struct program_value x = *v;
-  const struct program_value *found = indices(p, 1, 8);
-  if (found == NULL)
-    return false;
-  struct program_value i = *found;
-  for (int d = 0; d < x.type.rank; d++) {
-    bool part = dice_percent(&p->dice, 60);
-    sizes[d] = part ? dice_between(&p->dice, 0, x.type.dims[d]) : x.type.dims[d];
-    if (dice_percent(&p->dice, 70))
-      at += snprintf(starts + at, sizeof starts - (size_t)at, "%s%s[%lld]", d > 0 ? ", " : "", i.name,
-                     (long long)dice_between(&p->dice, 0, i.type.dims[0] - 1));
-    else
-      at += snprintf(starts + at, sizeof starts - (size_t)at, "%s%d", d > 0 ? ", " : "", dice_below(&p->dice, 3));
-  }
-  if (dice_percent(&p->dice, 50))
-    return program_add(p, x.exact, "dynamic_slice(%s, [%s], %s)", x.name, starts,
-                       program_numbers(sizes, x.type.rank));
-  struct gs_type u = x.type;
-  memcpy(u.dims, sizes, sizeof u.dims);
-  const struct program_value *update = program_leaf(p, &u);
-  return update != NULL && program_add(p, x.exact, "dynamic_update(%s, %s, [%s])", x.name, update->name, starts);
-}
-
-static bool hot(struct program *p)
-{
-  const struct program_value *i = indices(p, 1 + dice_below(&p->dice, 2), 5);
-  return i != NULL && program_add(p, true, "one_hot(%s, %d)", i->name, 1 + dice_below(&p->dice, 9));
-}
-
 /* ---- Order ---- */
 
 static bool sort(struct program *p)
@@ -341,7 +234,7 @@ static bool sort(struct program *p)
   if (v == NULL)
     return false;
   struct program_value x = *v;
-  int dim = dim_of(p, &x);
+  int dim = program_dim(p, &x);
   const char *down = dice_percent(&p->dice, 40) ? ", descending=true" : "";
   switch (dice_below(&p->dice, 3)) {
   case 0: return program_add(p, true, "sort(%s, %d%s)", x.name, dim, down);
@@ -370,8 +263,8 @@ static bool cumulate(struct program *p)
   struct program_value x = *v;
   const char *back = dice_percent(&p->dice, 40) ? "true" : "false";
   if (dice_percent(&p->dice, 20) && program_is_wide_float(&x.type))
-    return program_add(p, true, "cumprod(sign(%s), %d, reverse=%s)", x.name, dim_of(p, &x), back);
-  return program_add(p, true, "%s(%s, %d, reverse=%s)", forms[dice_below(&p->dice, 4)], x.name, dim_of(p, &x), back)
+    return program_add(p, true, "cumprod(sign(%s), %d, reverse=%s)", x.name, program_dim(p, &x), back);
+  return program_add(p, true, "%s(%s, %d, reverse=%s)", forms[dice_below(&p->dice, 4)], x.name, program_dim(p, &x), back)
          && program_tamed(p);
 }
 
@@ -383,7 +276,7 @@ static bool fourier(struct program *p)
   if (v == NULL)
     return false;
   struct program_value x = *v;
-  int dim = dim_of(p, &x);
+  int dim = program_dim(p, &x);
   long long n = (long long)x.type.dims[dim];
   switch (dice_below(&p->dice, 4)) {
   case 0: return program_add(p, false, "real(fft(%s, dims=[%d])) * 0.125", x.name, dim);
@@ -464,7 +357,7 @@ static bool loop(struct program *p)
   if (v == NULL)
     return false;
   struct program_value x = *v;
-  int dim = dim_of(p, &x);
+  int dim = program_dim(p, &x);
   switch (dice_below(d, 7)) {
   case 0: return program_add(p, true, "loop(%d, fn(i, c) { roll(clamp(-8, c + %s, 8), 1, %d) }, %s)", dice_below(d, 4),
                              x.name, dim, x.name);
@@ -489,13 +382,14 @@ static bool branch(struct program *p)
   if (v == NULL)
     return false;
   struct program_value x = *v;
-  int dim = dim_of(p, &x);
+  int dim = program_dim(p, &x);
   return program_add(p, true, "cond(sum(%s) > %d, fn(e) { roll(e, 1, %d) }, fn(e) { clamp(-8, e - sum(e, dim=%d, "
                               "keep=true), 8) }, %s)", x.name, dice_below(&p->dice, 9) - 4, dim, dim, x.name);
 }
 
 program_template *const program_templates[] = {
-  unary, smooth, binary, reduce, predicates, move, move, contract, convolve, convolve, reduce_windows, pool, take, take,
-  take_by_rows, scatter, scatter, dynamic, dynamic, hot, sort, sort, largest, cumulate, cumulate, fourier,
+  unary, smooth, binary, reduce, predicates, move, move, contract, convolve, convolve, reduce_windows, pool,
+  program_take, program_take_along, program_scatter, program_numbered, program_numbered, program_dynamic,
+  program_dynamic, program_one_hot, sort, sort, largest, cumulate, cumulate, fourier,
   complex_parts, solve, draw, reinterpret, loop, loop, branch, program_manual, program_manual, program_manual, NULL
 };
