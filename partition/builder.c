@@ -218,7 +218,8 @@ struct gs_program *gs_builder_finish(struct gs_builder *b, const struct gs_mesh 
   l.first = GS_NEW_ARRAY(b->arena, int, b->nregions + 1);
   l.steps = GS_NEW_ARRAY(b->arena, struct gs_step, b->nsteps + 1);
   if (b->failed || p == NULL || out == NULL || l.place == NULL || l.next == NULL || l.first == NULL
-      || l.steps == NULL || !mark_needed(b, out, noutputs, l.place))
+      || l.steps == NULL || !mark_needed(b, out, noutputs, l.place)
+      || !gs_builder_simplify(b, out, noutputs, l.place))
     return NULL;
   link_regions(&l);
   lay_out(&l, 0, -1, 0, 1);

@@ -69,6 +69,7 @@ libgspmd_la_SOURCES += \
   %D%/sharding_print.c \
   %D%/signature.c \
   %D%/signature.h \
+  %D%/simplify.c \
   %D%/slice.c \
   %D%/strategy.c \
   %D%/strategy.h \

@@ -116,6 +116,7 @@ check_PROGRAMS += \
   %D%/unit/check_index.tap \
   %D%/unit/check_lang.tap \
   %D%/unit/check_lexer.tap \
+  %D%/unit/check_manual.tap \
   %D%/unit/check_npy.tap \
   %D%/unit/check_parser.tap \
   %D%/unit/check_partition.tap \
@@ -137,6 +138,7 @@ check_PROGRAMS += \
 %C%_unit_check_index_tap_SOURCES = %D%/unit/check_index.c
 %C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
 %C%_unit_check_lexer_tap_SOURCES = %D%/unit/check_lexer.c
+%C%_unit_check_manual_tap_SOURCES = %D%/unit/check_manual.c
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
 %C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
 %C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c

@@ -1,0 +1,124 @@
+/* partition/simplify.c - collectives that follow each other taken together, so that less is sent
+ * [PARTITIONING.md 9]: an all-reduce of which each device keeps a part is a reduce-scatter, and two
+ * all-reduces in a row are one over the axes of both. */
+#include <config.h>
+
+#include "partition/builder.h"
+
+#include "partition/axes.h"
+
+/* The all-reduce behind step I, whose value nothing else needs; -1: there is none. */
+static int reduced_before(const struct gs_builder *b, const int *uses, int i)
+{
+  int at = b->steps[i].args[0];
+  while (b->steps[at].op == GS_OP_SHARD && uses[at] == 1)
+    at = b->steps[at].args[0];
+  const struct gs_step *s = &b->steps[at];
+  return s->op == GS_OP_ALL_REDUCE && uses[at] == 1 && s->scope == b->steps[i].scope ? at : -1;
+}
+
+/* Steps from I's operand on down to LAST are not needed any more; I's operand is OPERAND. */
+static bool skip_to(struct gs_builder *b, int *place, int i, int last, int operand)
+{
+  int *args = gs_arena_alloc(b->arena, sizeof *args);
+  if (args == NULL)
+    return false;
+  for (int at = b->steps[i].args[0]; at > last; at = b->steps[at].args[0])
+    place[at] = 0;
+  *args = operand;
+  b->steps[i].args = args;
+  place[last] = last == operand;
+  return true;
+}
+
+/* Attributes like FROM over AXES; NULL when out of memory. */
+static union gs_attrs *attrs_over(struct gs_builder *b, const union gs_attrs *from, const struct gs_axis *axes,
+                                  int naxes)
+{
+  union gs_attrs *attrs = gs_arena_copy(b->arena, from, sizeof *attrs);
+  struct gs_axis *own = gs_arena_copy(b->arena, axes, (size_t)naxes * sizeof *own);
+  if (attrs == NULL || own == NULL)
+    return NULL;
+  attrs->device.axes = own;
+  attrs->device.naxes = naxes;
+  return attrs;
+}
+
+/* All-reduces J and then I become one, I. */
+static bool join(struct gs_builder *b, int *place, int i, int j)
+{
+  const union gs_attrs *first = b->steps[j].attrs, *second = b->steps[i].attrs;
+  struct gs_axis axes[GS_AXES_MAX];
+  int n = 0, both = first->device.naxes + second->device.naxes;
+  if (first->device.reduce != second->device.reduce || both > GS_AXES_MAX
+      || gs_axes_overlap(first->device.axes, first->device.naxes, second->device.axes, second->device.naxes))
+    return true;
+  for (int k = 0; k < both; k++)
+    axes[n++] = k < second->device.naxes ? second->device.axes[k] : first->device.axes[k - second->device.naxes];
+  b->steps[i].attrs = attrs_over(b, second, axes, n);
+  return b->steps[i].attrs != NULL && skip_to(b, place, i, j, b->steps[j].args[0]);
+}
+
+/* The axes of all-reduce J of which AXES are none; their number, -1 when AXES are not among them. */
+static int other_axes(const struct gs_step *j, const struct gs_axis *axes, int naxes, struct gs_axis *rest)
+{
+  int found = 0, n = 0;
+  for (int k = 0; k < j->attrs->device.naxes; k++) {
+    bool among = false;
+    for (int a = 0; a < naxes; a++)
+      among = among || gs_axis_equal(axes[a], j->attrs->device.axes[k]);
+    found += among;
+    if (!among && n < GS_AXES_MAX)
+      rest[n++] = j->attrs->device.axes[k];
+  }
+  return found == naxes ? n : -1;
+}
+
+/* Of what all-reduce J gives each device keeps a part, step I: a reduce-scatter and, over the axes that cut
+ * nothing, an all-reduce of the parts. */
+static bool keep_less(struct gs_builder *b, int *place, int i, int j)
+{
+  struct gs_step *part = &b->steps[i], *reduction = &b->steps[j];
+  struct gs_axis rest[GS_AXES_MAX];
+  int n = other_axes(reduction, part->attrs->device.axes, part->attrs->device.naxes, rest);
+  if (n < 0)
+    return true;
+  union gs_attrs *scatter = gs_arena_copy(b->arena, part->attrs, sizeof *scatter);
+  union gs_attrs *finish = attrs_over(b, reduction->attrs, rest, n);
+  if (scatter == NULL || finish == NULL)
+    return false;
+  scatter->device.reduce = reduction->attrs->device.reduce;
+  struct gs_step *scattering = n > 0 ? reduction : part;
+  scattering->op = GS_OP_REDUCE_SCATTER;
+  scattering->attrs = scatter;
+  scattering->type = part->type;
+  scattering->global = part->global;
+  scattering->sharding = part->sharding;
+  part->reason = reduction->reason;
+  if (n > 0) {
+    part->op = GS_OP_ALL_REDUCE;
+    part->attrs = finish;
+    reduction->is_value = false;
+  }
+  return skip_to(b, place, i, j, n > 0 ? j : reduction->args[0]);
+}
+
+bool gs_builder_simplify(struct gs_builder *b, const struct gs_program_output *outputs, int noutputs, int *place)
+{
+  int *uses = GS_NEW_ARRAY(b->arena, int, b->nsteps + 1);
+  bool ok = uses != NULL;
+  for (int i = 0; i < noutputs && ok; i++)
+    uses[outputs[i].step]++;
+  for (int i = 0; i < b->nsteps && ok; i++)
+    for (int a = 0; a < b->steps[i].nargs && place[i] != 0; a++)
+      uses[b->steps[i].args[a]]++;
+  for (int i = 0; i < b->nsteps && ok; i++) {
+    enum gs_op op = b->steps[i].op;
+    if (place[i] == 0 || (op != GS_OP_ALL_REDUCE && op != GS_OP_SHARD_SLICE))
+      continue;
+    int j = reduced_before(b, uses, i);
+    if (j >= 0)
+      ok = op == GS_OP_ALL_REDUCE ? join(b, place, i, j) : keep_less(b, place, i, j);
+  }
+  return ok;
+}
