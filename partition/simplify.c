@@ -1,20 +1,52 @@
 /* partition/simplify.c - collectives that follow each other taken together, so that less is sent
- * [PARTITIONING.md 9]: an all-reduce of which each device keeps a part is a reduce-scatter, and two
- * all-reduces in a row are one over the axes of both. */
+ * [PARTITIONING.md 9]: an all-reduce of which each device keeps a part is a reduce-scatter, also
+ * where elementwise operators stand between, and two all-reduces in a row are one over the axes of both. */
 #include <config.h>
 
 #include "partition/builder.h"
 
 #include "partition/axes.h"
 
+/* The step behind operand AT of a step in SCOPE, if nothing else needs it; else -1. */
+static int behind(const struct gs_builder *b, const int *uses, int at, int scope)
+{
+  while (b->steps[at].op == GS_OP_SHARD && uses[at] == 1)
+    at = b->steps[at].args[0];
+  return uses[at] == 1 && b->steps[at].scope == scope ? at : -1;
+}
+
 /* The all-reduce behind step I, whose value nothing else needs; -1: there is none. */
 static int reduced_before(const struct gs_builder *b, const int *uses, int i)
 {
-  int at = b->steps[i].args[0];
-  while (b->steps[at].op == GS_OP_SHARD && uses[at] == 1)
-    at = b->steps[at].args[0];
-  const struct gs_step *s = &b->steps[at];
-  return s->op == GS_OP_ALL_REDUCE && uses[at] == 1 && s->scope == b->steps[i].scope ? at : -1;
+  int at = behind(b, uses, b->steps[i].args[0], b->steps[i].scope);
+  return at >= 0 && b->steps[at].op == GS_OP_ALL_REDUCE ? at : -1;
+}
+
+/* The number of the one operand of elementwise step S that is no scalar; -1: S is nothing like that. */
+static int whole_operand(const struct gs_builder *b, const struct gs_step *s)
+{
+  int found = -1;
+  if (gs_op_info(s->op)->group != GS_GROUP_ELEMENTWISE)
+    return -1;
+  for (int a = 0; a < s->nargs; a++) {
+    if (b->steps[s->args[a]].type.rank == 0)
+      continue;
+    if (found >= 0)
+      return -1;
+    found = a;
+  }
+  return found;
+}
+
+/* Whether the value that step I keeps a part of follows from an all-reduce element by element. */
+static bool follows_from_reduction(const struct gs_builder *b, const int *uses, int i)
+{
+  int at = behind(b, uses, b->steps[i].args[0], b->steps[i].scope);
+  for (int k; at >= 0 && b->steps[at].op != GS_OP_ALL_REDUCE;) {
+    k = whole_operand(b, &b->steps[at]);
+    at = k < 0 ? -1 : behind(b, uses, b->steps[at].args[k], b->steps[at].scope);
+  }
+  return at >= 0;
 }
 
 /* Steps from I's operand on down to LAST are not needed any more; I's operand is OPERAND. */
@@ -28,6 +60,34 @@ static bool skip_to(struct gs_builder *b, int *place, int i, int last, int opera
   *args = operand;
   b->steps[i].args = args;
   place[last] = last == operand;
+  return true;
+}
+
+/* Step I keeps a part of what elementwise step J gives: J then keeps that part of its operand, and I is what
+ * J was. */
+static bool keep_first(struct gs_builder *b, int *place, int i, int j)
+{
+  struct gs_step keeping = b->steps[i], computing = b->steps[j];
+  int k = whole_operand(b, &computing);
+  int *args = gs_arena_copy(b->arena, computing.args, (size_t)computing.nargs * sizeof *args);
+  if (args == NULL || !skip_to(b, place, i, j, j))
+    return false;
+  b->steps[j].op = keeping.op;
+  b->steps[j].attrs = keeping.attrs;
+  b->steps[j].nargs = 1;
+  b->steps[j].args = computing.args + k;
+  b->steps[j].is_value = false;
+  enum gs_dtype dtype = b->steps[computing.args[k]].type.dtype;
+  b->steps[j].type = keeping.type;
+  b->steps[j].global = keeping.global;
+  b->steps[j].type.dtype = b->steps[j].global.dtype = dtype;
+  b->steps[j].sharding = keeping.sharding;
+  args[k] = j;
+  computing.args = args;
+  computing.type = keeping.type;
+  computing.global = keeping.global;
+  computing.sharding = keeping.sharding;
+  b->steps[i] = computing;
   return true;
 }
 
@@ -116,9 +176,15 @@ bool gs_builder_simplify(struct gs_builder *b, const struct gs_program_output *o
     enum gs_op op = b->steps[i].op;
     if (place[i] == 0 || (op != GS_OP_ALL_REDUCE && op != GS_OP_SHARD_SLICE))
       continue;
-    int j = reduced_before(b, uses, i);
-    if (j >= 0)
-      ok = op == GS_OP_ALL_REDUCE ? join(b, place, i, j) : keep_less(b, place, i, j);
+    int at = i, j = reduced_before(b, uses, i);
+    while (j < 0 && ok && op == GS_OP_SHARD_SLICE && follows_from_reduction(b, uses, at)) {
+      int computing = behind(b, uses, b->steps[at].args[0], b->steps[at].scope);
+      ok = keep_first(b, place, at, computing);
+      at = computing;
+      j = reduced_before(b, uses, at);
+    }
+    if (j >= 0 && ok)
+      ok = op == GS_OP_ALL_REDUCE ? join(b, place, at, j) : keep_less(b, place, at, j);
   }
   return ok;
 }

@@ -61,6 +61,8 @@ static const struct { double bytes; const char *text; } sends[] = {
             "axes=[model])\ny = shard(z, [-1, model])" },
   { 3 * 64 + 64, "z = manual(fn(x) { psum(x[:, 0:1] * ones(f32[8,8]), [model, data]) }, [x], in=[[-1, [data, model]]], "
                  "out=[-1, -1])\ny = shard(z, [-1, model])" },
+  { 3 * 64, "z = manual(fn(x, w) { tanh(psum(x @ w, model)) * 2 }, [x, w], in=[[-1, model], [model, -1]], "
+            "out=[-1, -1], axes=[model])\ny = shard(convert(z, bf16), [-1, model])" },
   { 2 * 7 * 16 / 2, "y = manual(fn(x) { psum(psum(x, model), data) }, [x], in=[[data, model]], out=[-1, -1])" },
   { 4 * 16, "y = manual(fn(x) { ppermute(x, [data, model], 3) }, [x], in=[[data, model]], out=[data, model])" },
   { 0, "y = manual(fn(x) { x + w[0, 0] }, [x], in=[[data, model]], out=[data, model])" },
