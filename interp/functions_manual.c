@@ -245,11 +245,12 @@ static bool function_manual(struct gs_call *call, struct gs_value *out)
   if (out->kind == GS_VALUE_ABSENT)
     return gs_session_out_of_memory(s, call->span);
   for (uint32_t i = 0; i < result.length; i++) {
-    struct gs_argument item;
+    struct gs_argument item = { 0 };
     if (list_item(call, 3, (int)i, (int)result.length, &item)
         && leave(r, *gs_value_item(result, i), &item, gs_value_item(*out, i)))
       continue;
-    gs_hint(&s->diagnostics, "the body gives %s: out= has an annotation for each of its values",
+    if (call->args[3].value.ast->kind != GS_AST_LIST || item.ast == NULL || item.ast->kind != GS_AST_LIST)
+      gs_hint(&s->diagnostics, "the body gives %s: out= has an annotation for each of its values",
             gs_value_describe(s->values, result));
     return false;
   }

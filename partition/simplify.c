@@ -109,13 +109,13 @@ static bool join(struct gs_builder *b, int *place, int i, int j)
 {
   const union gs_attrs *first = b->steps[j].attrs, *second = b->steps[i].attrs;
   struct gs_axis axes[GS_AXES_MAX];
-  int n = 0, both = first->device.naxes + second->device.naxes;
+  int n = second->device.naxes, both = first->device.naxes + n;
   if (first->device.reduce != second->device.reduce || both > GS_AXES_MAX
       || gs_axes_overlap(first->device.axes, first->device.naxes, second->device.axes, second->device.naxes))
     return true;
   for (int k = 0; k < both; k++)
-    axes[n++] = k < second->device.naxes ? second->device.axes[k] : first->device.axes[k - second->device.naxes];
-  b->steps[i].attrs = attrs_over(b, second, axes, n);
+    axes[k] = k < n ? second->device.axes[k] : first->device.axes[k - n];
+  b->steps[i].attrs = attrs_over(b, second, axes, both);
   return b->steps[i].attrs != NULL && skip_to(b, place, i, j, b->steps[j].args[0]);
 }
 
@@ -163,7 +163,8 @@ static bool keep_less(struct gs_builder *b, int *place, int i, int j)
   return skip_to(b, place, i, j, n > 0 ? j : reduction->args[0]);
 }
 
-bool gs_builder_simplify(struct gs_builder *b, const struct gs_program_output *outputs, int noutputs, int *place)
+bool gs_builder_simplify(struct gs_builder *b, const struct gs_program_output *outputs, int noutputs,
+                         int *place)
 {
   int *uses = GS_NEW_ARRAY(b->arena, int, b->nsteps + 1);
   bool ok = uses != NULL;
