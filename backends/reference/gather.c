@@ -69,7 +69,7 @@ static bool meet(const struct access *a, const int64_t *batch, struct meeting *m
   for (int i = 0; i < a->operand->rank; i++) {
     int component = a->map.component[i], in_batch = a->map.batch_of[i], to = a->map.operand_to_result[i];
     int64_t size = slice_size(a, i), start = 0, whole = a->attrs->gather.sizes[i];
-    bool cut = component < 0 && in_batch < 0 && size == a->operand->dims[i] && whole == a->size[i];
+    bool cut = component < 0 && in_batch < 0 && to >= 0 && size == a->operand->dims[i] && whole == a->size[i];
     if (in_batch >= 0)
       start = batch[in_batch];
     else if (component >= 0)

@@ -42,6 +42,11 @@ static const char *const identities[] = {
   "y = dynamic_update(x, full(f32[1, X1], 7), [s, 0]) - where(broadcast(i, [X0, X1]), 7, x)",
   "y = dynamic_update(x, x, [s, s]) - x",
   "y = dynamic_update(x, x[1:], [s + X0, 0])[1:] - x[1:]",
+  "z = shard(x[:1], [[a, b], -1])\n"
+  "c = gather(z, zeros(s32[5,0]), offset_dims=[1], collapsed=[0], index_map=[], sizes=[1, X1])\ny = c - z",
+  "c = scatter(x, reshape(k, [5, 1]), ones(f32[5,X0,X1]), \"add\", window_dims=[1, 2], inserted=[], index_map=[0])\n"
+  "i = iota(s32[X0,5], dim=0) >= expand(k, 0)\n"
+  "y = c - x - sum(convert(i, f32), dim=1, keep=true)",
   "y = x[:, iota(s32[X1], dim=0)] - x",
   "i = iota(s32[X0, 1], dim=0)\ny = x[i, iota(s32[1, X1], dim=1)] - x",
 };
