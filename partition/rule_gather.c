@@ -20,10 +20,7 @@ static void operand_factors(struct gs_rule_draft *d, const struct gs_gather_map 
     int to = map->operand_to_result[i], batch = map->batch_of[i];
     bool starts_at_0 = map->component[i] < 0 || a->gather.clamp;         /* a slice as long as the dim */
     bool whole = batch >= 0 || (to >= 0 && a->gather.sizes[i] == x->dims[i] && starts_at_0);
-    /* A device knows what of its part is meant by the indices; without any it would have to be told. */
-    enum gs_factor_kind kind = whole || own != NULL       ? GS_FACTOR_PASS
-                               : map->component[i] < 0 ? GS_FACTOR_OPAQUE : GS_FACTOR_SELECT;
-    int f = gs_rule_add_factor(d, kind, x->dims[i], 1);
+    int f = gs_rule_add_factor(d, whole || own != NULL ? GS_FACTOR_PASS : GS_FACTOR_SELECT, x->dims[i], 1);
     d->factors[f].reduce = x->dtype == GS_DTYPE_PRED ? GS_OP_ANY : GS_OP_SUM;
     gs_rule_put(&d->arg[0][i], f);
     if (own != NULL)
