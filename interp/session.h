@@ -22,6 +22,7 @@ struct gs_settings {
   bool allow_uneven, follow_completed;
   bool colour, unicode, quiet, verbose, dry_run, poison_padding;
   enum gs_format format;               /* text or json */
+  enum gs_looped_mode looped_einsum;
   int64_t depth, steps;                /* limits of the evaluator */
   int64_t precision;                   /* significant digits of printed floats */
   int64_t memory, threads, width, seed;

@@ -28,6 +28,8 @@ static const struct gs_setting settings[] = {
     "let the planner choose shardings by cost, or keep every completed one" },
   { "format", GS_SETTING_CHOICE, AT(format), 0, 1, { "text", "json" }, false, false,
     "reports for people, or one JSON object a line" },
+  { "looped_einsum", GS_SETTING_CHOICE, AT(looped_einsum), 0, 2, { "auto", "never", "always" }, true, false,
+    "gathers and reduce-scatters next to contractions as loops: auto where the mesh's profile says it is faster" },
   { "memory", GS_SETTING_SIZE, AT(memory), 0, INT64_MAX, { NULL, NULL }, false, false,
     "bytes the session may use, as 2G; 0 is no limit" },
   SWITCH(poison_padding, false, true, "fill padding with NaN, to show that nothing reads it"),
@@ -54,6 +56,8 @@ static int64_t get(const struct gs_session *s, const struct gs_setting *setting)
     return *(const int64_t *)(const void *)base;
   if (setting->offset == AT(format))
     return s->settings.format;
+  if (setting->offset == AT(looped_einsum))
+    return s->settings.looped_einsum;
   return *(const bool *)(const void *)base;
 }
 
@@ -64,6 +68,8 @@ static void put(struct gs_session *s, const struct gs_setting *setting, int64_t 
     *(int64_t *)(void *)base = value;
   else if (setting->offset == AT(format))
     s->settings.format = (enum gs_format)value;
+  else if (setting->offset == AT(looped_einsum))
+    s->settings.looped_einsum = (enum gs_looped_mode)value;
   else
     *(bool *)(void *)base = value != 0;
   s->budget.limit = (size_t)s->settings.memory;
@@ -102,7 +108,7 @@ static bool choice(const struct gs_setting *setting, const char *text, int64_t *
 {
   static const char *const words[2][4] = { { "off", "false", "no", "0" },
                                            { "on", "true", "yes", "1" } };
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k <= setting->most; k++) {
     if (strcasecmp(text, setting->choices[k]) == 0) {
       *value = k;
       return true;
@@ -139,7 +145,7 @@ void gs_setting_print(struct gs_text *text, const struct gs_session *s,
   else if (setting->kind == GS_SETTING_NUMBER)
     gs_text_printf(text, "%lld", (long long)value);
   else
-    gs_text_add(text, setting->choices[value != 0]);
+    gs_text_add(text, setting->choices[value]);
 }
 
 static const struct gs_setting *find(struct gs_session *s, struct gs_span at, const char *name)
@@ -168,8 +174,11 @@ static bool bad_value(struct gs_session *s, struct gs_span at, const struct gs_s
             (long long)setting->most);
   else if (setting->kind == GS_SETTING_SIZE)
     gs_hint(&s->diagnostics, "it is a size such as 512M or 2G");
-  else
+  else if (setting->most == 1)
     gs_hint(&s->diagnostics, "it is %s or %s", setting->choices[0], setting->choices[1]);
+  else
+    gs_hint(&s->diagnostics, "it is %s, %s or %s", setting->choices[0], setting->choices[1],
+            setting->choices[2]);
   return false;
 }
 

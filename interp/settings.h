@@ -12,7 +12,7 @@ struct gs_setting {
   enum gs_setting_kind kind;
   size_t offset;                       /* in struct gs_settings */
   int64_t least, most;                 /* NUMBER */
-  const char *choices[2];              /* CHOICE: what false or 0 and true or 1 are called */
+  const char *choices[3];              /* CHOICE: what 0, 1 and, if there is one, 2 are called */
   bool replan, recompile;              /* what a change makes stale */
   const char *help;
 };

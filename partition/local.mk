@@ -26,6 +26,8 @@ libgspmd_la_SOURCES += \
   %D%/join.h \
   %D%/json.c \
   %D%/json.h \
+  %D%/looped.c \
+  %D%/looped.h \
   %D%/mesh.c \
   %D%/mesh.h \
   %D%/paint.h \

@@ -7,6 +7,7 @@
 
 #include "partition/emit.h"
 #include "partition/join.h"
+#include "partition/looped.h"
 #include "partition/windows.h"
 
 struct job {
@@ -285,6 +286,10 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
     if (made)
       join_carries(&j, plan->completion);
     made = made && plan_programs(plan, &j);
+    if (made) {
+      plan->program = gs_program_loop_einsums(arena, j.table, plan->program, j.options->looped);
+      made = plan->program != NULL;
+    }
   }
   if (made && !gs_arena_failed(arena))
     return plan;

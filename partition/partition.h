@@ -4,9 +4,13 @@
 
 #include "partition/program.h"
 
+/* Whether gathers and reduce-scatters next to contractions become loops, see looped.h. */
+enum gs_looped_mode { GS_LOOPED_AUTO, GS_LOOPED_NEVER, GS_LOOPED_ALWAYS };
+
 struct gs_partition_options {
   bool follow_completed;               /* keep every completed sharding [PARTITIONING.md 3] */
   bool allow_uneven;                   /* completion may introduce padding */
+  enum gs_looped_mode looped;
   bool record;                         /* keep every completion step, for trace */
   const _Atomic int *interrupt;        /* stop soon when non-zero; may be NULL */
 };

@@ -228,7 +228,7 @@ static void add_collective(struct writer *w, int index)
   gs_json_put_integer(&w->json, "step", index + 1);
   put_op(w, "kind", kind_of(s->op));
   gs_json_key(&w->json, "halo");
-  gs_json_bool(&w->json, s->op == GS_OP_EXCHANGE && s->node->op != GS_OP_PPERMUTE);
+  gs_json_bool(&w->json, gs_step_kind(w->view.program, s) == GS_OP_EXCHANGE);
   gs_json_key(&w->json, "axes");
   add_axes(w, axes, naxes);
   gs_json_put_integer(&w->json, "group_size", gs_axes_size(axes, naxes));

@@ -8,6 +8,7 @@
 #include "partition/program.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "partition/axes.h"
@@ -114,6 +115,43 @@ double gs_step_bytes(const struct gs_program *program, const struct gs_step *ste
   default:
     return 0;
   }
+}
+
+enum gs_op gs_step_kind(const struct gs_program *program, const struct gs_step *step)
+{
+  const union gs_attrs *a = step->attrs;
+  if (step->op != GS_OP_EXCHANGE || a->device.offset != 0 || step->type.dims[a->device.dim] != a->device.scale
+      || a->device.scale == 0)
+    return step->op;
+  for (int k = 0; k < step->nargs; k++)
+    if (program->steps[step->args[k]].type.dims[a->device.dim] != a->device.scale)
+      return step->op;
+  for (int k = 0; k < a->device.npieces; k++) {
+    const struct gs_exchange_piece *p = &a->device.pieces[k];
+    if (p->step != 1 || p->divide != 1 || p->first % a->device.scale != 0 || p->source % a->device.scale != 0
+        || p->count % a->device.scale != 0)
+      return step->op;
+  }
+  return GS_OP_PERMUTE;
+}
+
+bool gs_step_shift(const struct gs_program *program, const struct gs_step *step, int64_t *shift, bool *wraps)
+{
+  const union gs_attrs *a = step->attrs;
+  int64_t n = gs_step_group_size(step), covered = 0;
+  if (step->op != GS_OP_EXCHANGE || gs_step_kind(program, step) != GS_OP_PERMUTE || a->device.npieces == 0)
+    return false;
+  for (int k = 0; k < a->device.npieces; k++) {
+    const struct gs_exchange_piece *p = &a->device.pieces[k];
+    int64_t by = (p->first - p->source) / a->device.scale;
+    if (k > 0 && (by - *shift) % n != 0)
+      return false;
+    if (k == 0 || llabs(by) < llabs(*shift))
+      *shift = by;
+    covered += p->count;
+  }
+  *wraps = covered == n * a->device.scale;
+  return *wraps || a->device.npieces == 1;
 }
 
 /* The size of einsum label LABEL in operands of types A and B. */
@@ -283,7 +321,7 @@ static void add_step(const struct gs_program *program, const struct gs_step *ste
   if (gs_step_group_size(step) > 1) {
     totals->collectives++;
     totals->bytes += bytes;
-    totals->bytes_by_op[step->op] += bytes;
+    totals->bytes_by_op[gs_step_kind(program, step)] += bytes;
   }
 }
 

@@ -93,6 +93,11 @@ enum { GS_STEP_AXES = 24 };
 int gs_step_axes(const struct gs_step *step, struct gs_axis axes[GS_STEP_AXES]);
 /* Devices along these axes of a collective; 1 for local steps. */
 int64_t gs_step_group_size(const struct gs_step *step);
+/* What a step is for people: an exchange that moves whole shards is a collective-permute. */
+enum gs_op gs_step_kind(const struct gs_program *program, const struct gs_step *step);
+/* Whether a collective-permute that is an exchange sends every shard on by the same number of parts, *SHIFT,
+ * either past the end to the first ones (*WRAPS) or not. */
+bool gs_step_shift(const struct gs_program *program, const struct gs_step *step, int64_t *shift, bool *wraps);
 /* The most elements along a dim that one of PARTS parts sends to others in an exchange: part q wants
  * result positions [scale*q + offset, + length); operand k is held in parts of operand_blocks[k].
  * For more than 64 parts the most among those at the ends of the mesh and of the pieces.  Takes

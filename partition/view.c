@@ -105,10 +105,18 @@ static void print_operands(struct gs_text *text, const struct gs_view *view,
   }
 }
 
-/* An exchange that moves whole shards because the user wrote so. */
-static bool is_ppermute(const struct gs_step *step)
+/* ", by 1": whole shards sent on, or what pairs the user wrote; false: nothing so simple. */
+static bool print_shift(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
 {
-  return step->op == GS_OP_EXCHANGE && step->node->op == GS_OP_PPERMUTE;
+  int64_t shift = 0;
+  bool wraps = false;
+  if (step->op == GS_OP_EXCHANGE && step->node->op == GS_OP_PPERMUTE && step->node->attrs->manual.npairs > 0)
+    gs_print_route(text, step->node->attrs);
+  else if (gs_step_shift(view->program, step, &shift, &wraps))
+    gs_text_printf(text, " by %" PRId64 "%s", shift, wraps ? "" : ", none past the end");
+  else
+    return false;
+  return true;
 }
 
 void gs_view_where(struct gs_text *text, const struct gs_view *view, const struct gs_step *step)
@@ -143,11 +151,7 @@ void gs_view_where(struct gs_text *text, const struct gs_view *view, const struc
                    a->device.fill);
     return;
   default:
-    if (is_ppermute(step) && step->node->attrs->manual.npairs > 0)
-      gs_print_route(text, step->node->attrs);
-    else if (is_ppermute(step))
-      gs_text_printf(text, " by %" PRId64, step->node->attrs->manual.shift);
-    else
+    if (!print_shift(text, view, step))
       gs_text_printf(text, ", dim %d", a->device.dim);
   }
   if ((step->op == GS_OP_EXCHANGE || step->op == GS_OP_OWN_PART)
@@ -224,7 +228,9 @@ static void print_control(struct gs_text *text, const struct gs_view *view, cons
   switch ((int)step->op) {
   case GS_OP_LOOP:
     if (step->attrs->control.trips >= 0)
-      gs_text_printf(text, "loop %" PRId64 " times", step->attrs->control.trips);
+      gs_text_printf(text, "loop %" PRId64 " time%s%s", step->attrs->control.trips,
+                     step->attrs->control.trips == 1 ? "" : "s",
+                     step->node->op == GS_OP_EINSUM ? ", the product piece by piece" : "");
     else
       gs_text_add(text, "loop");
     return;
@@ -258,7 +264,7 @@ void gs_view_operation(struct gs_text *text, const struct gs_view *view, const s
   bool device = info->group == GS_GROUP_COLLECTIVE || info->group == GS_GROUP_DEVICE;
   bool reduces = step->op == GS_OP_ALL_REDUCE || step->op == GS_OP_REDUCE_SCATTER;
   if (gs_step_group_size(step) > 1)
-    gs_paint(text, GS_ROLE_COLLECTIVE, gs_op_info(is_ppermute(step) ? GS_OP_PERMUTE : step->op)->name);
+    gs_paint(text, GS_ROLE_COLLECTIVE, gs_op_info(gs_step_kind(view->program, step))->name);
   else
     gs_text_add(text, operator_name(view, step));
   if (reduces && step->attrs->device.reduce != GS_OP_SUM)

@@ -114,6 +114,7 @@ check_PROGRAMS += \
   %D%/unit/check_grammar_fuzz.tap \
   %D%/unit/check_graph.tap \
   %D%/unit/check_index.tap \
+  %D%/unit/check_looped.tap \
   %D%/unit/check_lang.tap \
   %D%/unit/check_lexer.tap \
   %D%/unit/check_manual.tap \
@@ -136,6 +137,7 @@ check_PROGRAMS += \
 %C%_unit_check_grammar_fuzz_tap_SOURCES = %D%/unit/check_grammar_fuzz.c
 %C%_unit_check_graph_tap_SOURCES = %D%/unit/check_graph.c
 %C%_unit_check_index_tap_SOURCES = %D%/unit/check_index.c
+%C%_unit_check_looped_tap_SOURCES = %D%/unit/check_looped.c
 %C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
 %C%_unit_check_lexer_tap_SOURCES = %D%/unit/check_lexer.c
 %C%_unit_check_manual_tap_SOURCES = %D%/unit/check_manual.c

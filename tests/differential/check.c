@@ -219,6 +219,7 @@ void check_recipe(const struct recipe *r, const struct check_options *options,
   } ways[] = {
     { "plan", { .follow_completed = false } },
     { "plan of the completed shardings", { .follow_completed = true } },
+    { "plan with looped einsums", { .follow_completed = true, .looped = GS_LOOPED_ALWAYS } },
     { "plan with uneven completion", { .allow_uneven = true } },
   };
   struct checking c = {
@@ -230,14 +231,14 @@ void check_recipe(const struct recipe *r, const struct check_options *options,
   };
   *result = (struct result){ .outcome = OUTCOME_PASSED };
   const char *refused = recipe_build(r, &c.diagnostics, &c.built);
-  double cost[3] = { 0 };
+  double cost[4] = { 0 };
   bool good = refused == NULL;
   if (!good)
     fail(&c, OUTCOME_REFUSED, "%s", refused);
   else if (!bounds_compute(r, c.bounds))
     good = fail(&c, OUTCOME_REFUSED, "the recipe has no bounds");
   good = good && evaluate(&c);
-  for (int i = 0; i < (r->seed % 4 == 0 ? 3 : 2) && good; i++)
+  for (int i = 0; i < (r->seed % 4 == 0 ? 4 : 3) && good; i++)
     good = check_plan(&c, &ways[i].options, ways[i].title, &cost[i]);
   result->dearer = good && cost[0] > cost[1] * 1.0001 + 1;
   for (int i = 0; i < r->noutputs; i++)

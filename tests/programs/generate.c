@@ -191,6 +191,8 @@ void program_generate(struct program *p, uint64_t seed)
   choose_mesh(p);
   if (seed % 4 == 3)
     append(p, ":set follow completed\n");
+  if (seed % 5 == 4)
+    append(p, ":set looped_einsum always\n");
   int templates = 0, wanted = 1 + dice_below(&p->dice, dice_percent(&p->dice, 70) ? 3 : 8), made = 0;
   while (program_templates[templates] != NULL)
     templates++;

@@ -69,6 +69,18 @@ void script_check_zero(const char *text)
   check(text, true);
 }
 
+int script_steps(const char *text, const char *name)
+{
+  struct gs_session *session = start(text);
+  const struct gs_plan *plan = gs_session_plan(session, result, 1);
+  int count = 0;
+  ck_assert_ptr_nonnull(plan);
+  for (int i = 0; i < plan->program->nsteps; i++)
+    count += strcmp(gs_op_info(plan->program->steps[i].op)->name, name) == 0;
+  gs_session_free(session);
+  return count;
+}
+
 double script_bytes(const char *text)
 {
   struct gs_session *session = start(text);
