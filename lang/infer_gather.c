@@ -35,9 +35,11 @@ static bool check_indices(const struct gs_infer *in)
 {
   const struct gs_type *x = &in->args[0]->type, *indices = &in->args[1]->type;
   int n = in->attrs->gather.nindexed;
-  if (!gs_dtype_is_integer(indices->dtype))
-    return gs_infer_error(in, "indices are integers, %s is %s", GS_OPERAND(in->args[1], 1),
-                          GS_TYPE(indices));
+  if (!gs_dtype_is_integer(indices->dtype)) {
+    gs_infer_error(in, "indices are integers, %s is %s", GS_OPERAND(in->args[1], 1), GS_TYPE(indices));
+    gs_hint(in->diagnostics, "convert(…, s32), or tensor([0, 2], dtype=s32)");
+    return false;
+  }
   if (indices->rank == 0 || indices->dims[indices->rank - 1] != n)
     return gs_infer_error(in, "the last dim of the indices, %s, has to have %d element%s, one for each indexed dim",
                           GS_TYPE(indices), n, n == 1 ? "" : "s");

@@ -95,10 +95,11 @@ static void run_step(const struct gs_executable *e, int index, int64_t position,
                      enum gs_device_phase phase)
 {
   const struct gs_step *step = &e->program->steps[index];
-  if (e->buffers.alias[index] != index || !e->needed[index]
+  bool in_place = e->buffers.in_place[index];
+  if ((e->buffers.alias[index] != index && !in_place) || !e->needed[index]
       || (e->buffers.offset[index] < 0 && gs_buffers_is_data(step)))
     return;
-  if (e->host.poison_padding && phase != GS_DEVICE_COLLECT)
+  if (e->host.poison_padding && phase != GS_DEVICE_COLLECT && !in_place)
     memset(address(e, index, position), 0xff, (size_t)gs_type_bytes(&step->type));
   if (gs_buffers_is_data(step)) {
     gs_device_cut(step, position, e->whole[index]->data, address(e, index, position));

@@ -155,6 +155,48 @@ static void find_last_uses(const struct gs_program *program, struct gs_cpu_kerne
     last[alias[program->outputs[i].step]] = program->nsteps;
 }
 
+/* Last readers of values, and whether memory that a loop's condition leaves to the result may change. */
+struct readers { int *value, *last, *test; };
+
+static bool find_readers(const struct gs_program *program, struct gs_cpu_kernel *const *kernels,
+                         const bool *needed, struct readers *r)
+{
+  size_t n = (size_t)program->nsteps + 1;
+  r->value = calloc(n, sizeof *r->value);
+  r->last = calloc(n, sizeof *r->last);
+  r->test = calloc(n, sizeof *r->test);
+  if (r->value == NULL || r->last == NULL || r->test == NULL)
+    return false;
+  for (int i = 0; i < program->nsteps; i++) {
+    const struct gs_step *step = &program->steps[i];
+    int nargs = kernels[i] != NULL ? kernels[i]->nargs : step->nargs, alias = gs_step_alias(program, i);
+    const int *args = kernels[i] != NULL ? kernels[i]->args : step->args;
+    r->value[i] = alias == i || step->op == GS_OP_LOOP_RESULT ? i : r->value[alias];
+    if (step->op == GS_OP_LOOP_TEST)
+      r->test[step->scope] = i;
+    for (int a = 0; a < nargs && needed[i]; a++)
+      use_until(r->last, r->value[args[a]], i);
+  }
+  for (int i = 0; i < program->noutputs; i++)
+    r->last[r->value[program->outputs[i].step]] = program->nsteps;
+  return true;
+}
+
+/* Whether the scatter at INDEX may write into its operand, so that an array that a loop fills is not copied
+ * in every turn: nothing else reads it from here on. */
+static bool may_write_in_place(const struct gs_program *program, const struct readers *r,
+                               int index)
+{
+  const struct gs_step *step = &program->steps[index];
+  if (step->op != GS_OP_SCATTER)
+    return false;
+  int value = r->value[step->args[0]];
+  const struct gs_step *operand = &program->steps[value];
+  return r->last[value] == index && operand->scope == step->scope && operand->op != GS_OP_LOOP_RESULT
+         && (operand->op != GS_OP_LOOP_VALUE || r->test[step->scope] < index)
+         && r->value[step->args[1]] != value && r->value[step->args[2]] != value && !gs_buffers_is_data(operand);
+}
+
 /* Steps in order of a KEY below LIMIT that each has: those with key k are order[first[k]] up to
  * order[first[k+1]]. */
 struct sorted { int *first, *order; };
@@ -205,13 +247,16 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *con
   size_t n = (size_t)program->nsteps + 1;
   int *last = calloc(n, sizeof *last), *first = calloc(n, sizeof *first);
   bool *own = calloc(n, sizeof *own);  /* has memory of its own */
+  struct readers readers = { 0 };
   b->offset = calloc(n, sizeof *b->offset);
   b->alias = calloc(n, sizeof *b->alias);
   b->output = calloc(n, sizeof *b->output);
+  b->in_place = calloc(n, sizeof *b->in_place);
   bool ok = last != NULL && first != NULL && own != NULL && b->offset != NULL && b->alias != NULL
-            && b->output != NULL;
+            && b->output != NULL && b->in_place != NULL && find_readers(program, kernels, needed, &readers);
   for (int i = 0; i < program->nsteps && ok; i++) {
-    int alias = gs_step_alias(program, i);
+    b->in_place[i] = needed[i] && may_write_in_place(program, &readers, i);
+    int alias = b->in_place[i] ? program->steps[i].args[0] : gs_step_alias(program, i);
     b->alias[i] = alias == i ? i : b->alias[alias];
     own[i] = needed[i] && alias == i;
     first[i] = gs_step_begin(program, i);
@@ -235,6 +280,9 @@ bool gs_buffers_plan(const struct gs_program *program, struct gs_cpu_kernel *con
   free(last);
   free(first);
   free(own);
+  free(readers.value);
+  free(readers.last);
+  free(readers.test);
   return ok && !p.failed;
 }
 
@@ -243,4 +291,5 @@ void gs_buffers_free(struct gs_buffers *b)
   free(b->offset);
   free(b->alias);
   free(b->output);
+  free(b->in_place);
 }

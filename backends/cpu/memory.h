@@ -8,6 +8,7 @@ struct gs_buffers {
   int64_t size;                        /* bytes of one device's arena, a multiple of 64 */
   int64_t *offset;                     /* by step; -1: not in the arena, but part of a whole tensor */
   int *alias;                          /* by step: the step whose buffer it uses; itself if its own */
+  bool *in_place;                      /* by step: it runs, and writes into its first operand's buffer */
   int *output;                         /* by step: the output whose tensor its buffer is; -1: none */
 };
 

@@ -33,6 +33,19 @@ static const char *const programs[] = {
   "n, y = while_loop(fn(c) { c[0] < 4 }, fn(c) { (c[0] + 1, c[1] + sum(c[1], dim=1, keep=true) * 0.1) }, (0, x))",
   "y = while_loop(fn(c) { c[0] < 3 }, fn(c) { (c[0] + 1, c[2], c[1]) }, (0, x, x * 2))[1]",
   "z = loop(2, fn(i, c) { c + 1 }, x)\ny = z * loop(2, fn(i, c) { c + z }, x)",
+  /* updates in place, and where that would be wrong */
+  "y = loop(3, fn(i, c) { scatter(c, expand(i % 1, 0), x[:1] * 2, \"set\") }, x)",
+  "y = loop(3, fn(i, c) { scatter(c, expand(i % 1, 0), c[:1] * 2, \"set\") + c }, x)",
+  "y = loop(3, fn(i, c) { d = scatter(c, expand(i % 1, 0), x[:1], \"set\")\n "
+  "d + scatter(c, expand(i % 1, 0), x[:1] * 3, \"set\") }, x)",
+  "p, q = loop(3, fn(i, c) { (c[1], scatter(c[0], expand(i % 1, 0), x[:1], \"set\")) }, (x, x + 1))\ny = p + q",
+  "p, q = loop(3, fn(i, c) { (scatter(c[0], expand(i % 1, 0), x[:1] + 9, \"set\"), c[0]) }, (x, x + 1))\n"
+  "y = p + 2 * q",
+  "y = while_loop(fn(c) { sum(c + scatter(c, tensor([0], dtype=s32), x[:1] + 9, \"set\")) < 1e3 }, "
+  "fn(c) { c * 3 + 100 }, x)",
+  "z = x * 2\ny = loop(3, fn(i, c) { c + scatter(z, expand(i % 1, 0), c[:1], \"add\") }, x) + z",
+  "z = x * 2\nu = scatter(z, tensor([0], dtype=s32), x[:1], \"add\")\n"
+  "y = scatter(u, tensor([0], dtype=s32), x[:1], \"add\") * 2",
   "y = reshape(loop(2, fn(i, c) { reshape(c, [-1]) + 1 } , reshape(x, [-1])), [-1, 1])",
 };
 
