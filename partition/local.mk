@@ -68,6 +68,8 @@ libgspmd_la_SOURCES += \
   %D%/rule_window.c \
   %D%/sharding.c \
   %D%/sharding.h \
+  %D%/sharding_parse.c \
+  %D%/sharding_parse.h \
   %D%/sharding_print.c \
   %D%/signature.c \
   %D%/signature.h \

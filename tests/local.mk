@@ -118,6 +118,7 @@ check_PROGRAMS += \
   %D%/unit/check_lang.tap \
   %D%/unit/check_lexer.tap \
   %D%/unit/check_manual.tap \
+  %D%/unit/check_notation.tap \
   %D%/unit/check_npy.tap \
   %D%/unit/check_parser.tap \
   %D%/unit/check_partition.tap \
@@ -141,6 +142,8 @@ check_PROGRAMS += \
 %C%_unit_check_lang_tap_SOURCES = %D%/unit/check_lang.c
 %C%_unit_check_lexer_tap_SOURCES = %D%/unit/check_lexer.c
 %C%_unit_check_manual_tap_SOURCES = %D%/unit/check_manual.c
+%C%_unit_check_notation_tap_SOURCES = %D%/unit/check_notation.c
+%C%_unit_check_notation_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
 %C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
 %C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c
