@@ -48,11 +48,38 @@ static double element_difference(enum gs_dtype dtype, const struct gs_tensor *va
   return d;
 }
 
-double gs_tolerance(const struct gs_program *program)
+/* Mark what step I reads, and the body that it closes. */
+static void mark_operands(const struct gs_program *program, int i, bool *needed)
 {
+  const struct gs_step *step = &program->steps[i];
+  for (int k = 0; k < step->nargs; k++)
+    needed[step->args[k]] = true;
+  for (int scope = step->scope; scope >= 0; scope = program->steps[scope].scope)
+    needed[scope] = true;
+  if (step->end >= 0)
+    needed[step->end] = true;
+}
+
+double gs_tolerance(struct gs_arena *scratch, const struct gs_program *program, int step)
+{
+  bool *needed = GS_NEW_ARRAY(scratch, bool, program->nsteps);
   double tolerance = 0;
+  if (needed == NULL)
+    return tolerance_of(program->steps[step].type.dtype);
+  needed[step] = true;
+  /* Steps read earlier ones, but for those of bodies: what closes one is read by what opens it. */
+  for (int before = -1, count = 0; count != before;) {
+    before = count;
+    count = 0;
+    for (int i = program->nsteps - 1; i >= 0; i--)
+      if (needed[i]) {
+        mark_operands(program, i, needed);
+        count++;
+      }
+  }
   for (int i = 0; i < program->nsteps; i++)
-    tolerance = fmax(tolerance, tolerance_of(program->steps[i].type.dtype));
+    if (needed[i])
+      tolerance = fmax(tolerance, tolerance_of(program->steps[i].type.dtype));
   return tolerance;
 }
 

@@ -214,6 +214,16 @@ struct gs_tensor **gs_ask_run(struct gs_session *s, const struct gs_outputs *out
   return values != NULL && gs_plans_run(s, entry, values) ? values : NULL;
 }
 
+static struct gs_comparison compare_output(struct gs_session *s, const struct gs_plan_entry *entry, int i,
+                                           const struct gs_tensor *value, const struct gs_tensor *reference)
+{
+  const struct gs_program *program = entry->plan->program;
+  struct gs_arena_mark mark = gs_arena_mark(s->values);
+  double tolerance = gs_tolerance(s->values, program, program->outputs[i].step);
+  gs_arena_rewind(s->values, mark);
+  return gs_compare(value, reference, tolerance);
+}
+
 bool gs_ask_check(struct gs_session *s, const struct gs_outputs *outputs)
 {
   struct gs_plan_entry *entry = gs_plans_get(s, outputs, false);
@@ -222,10 +232,9 @@ bool gs_ask_check(struct gs_session *s, const struct gs_outputs *outputs)
   struct gs_tensor **values = values_for(s, outputs), **references = values_for(s, outputs);
   if (values == NULL || references == NULL || !gs_plans_run(s, entry, values))
     return false;
-  double tolerance = gs_tolerance(entry->plan->program);
   bool ok = gs_plans_reference(s, entry, references);
   for (int i = 0; ok && i < outputs->count; i++) {
-    struct gs_comparison comparison = gs_compare(values[i], references[i], tolerance);
+    struct gs_comparison comparison = compare_output(s, entry, i, values[i], references[i]);
     s->failures += !comparison.equal;
     ok = gs_report_check(s, outputs->names[i], values[i], references[i], &comparison);
   }

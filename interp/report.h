@@ -29,8 +29,9 @@ struct gs_comparison {
 };
 struct gs_comparison gs_compare(const struct gs_tensor *value, const struct gs_tensor *reference,
                                 double tolerance);
-/* Rounding to be expected of values of magnitude 1: that of PROGRAM's coarsest element type. */
-double gs_tolerance(const struct gs_program *program);
+/* Rounding to be expected of values of magnitude 1: that of the coarsest element type among what STEP
+ * of PROGRAM is computed from. */
+double gs_tolerance(struct gs_arena *scratch, const struct gs_program *program, int step);
 bool gs_report_check(struct gs_session *s, const char *name, const struct gs_tensor *value,
                      const struct gs_tensor *reference, const struct gs_comparison *comparison);
 

@@ -119,10 +119,9 @@ struct search {
   double most;
 };
 
-static void consider(struct search *s, int64_t part)
+/* Elements that PART sends of all pieces. */
+static double part_elements(const struct search *s, int64_t part)
 {
-  if (part < 0 || part >= s->windows.parts)
-    return;
   double sum = 0;
   for (int i = 0; i < s->npieces; i++) {
     const struct gs_exchange_piece *piece = &s->pieces[i];
@@ -130,6 +129,12 @@ static void consider(struct search *s, int64_t part)
     if (block > 0 && piece->count > 0 && piece->divide > 0)
       sum += piece_elements(&s->windows, s->mirrored, piece, block, part);
   }
+  return sum;
+}
+
+static void consider(struct search *s, int64_t part)
+{
+  double sum = part >= 0 && part < s->windows.parts ? part_elements(s, part) : 0;
   if (sum > s->most)
     s->most = sum;
 }
@@ -158,12 +163,9 @@ static void consider_some(struct search *s)
   }
 }
 
-double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length,
-                            int npieces, const struct gs_exchange_piece *pieces,
-                            const int64_t *operand_blocks)
+static struct search search_of(int64_t parts, int64_t scale, int64_t offset, int64_t length, int npieces,
+                               const struct gs_exchange_piece *pieces, const int64_t *operand_blocks)
 {
-  if (parts <= 1 || length <= 0)
-    return 0;
   struct search s = { .windows = { parts, scale, offset, length }, .npieces = npieces,
                       .pieces = pieces, .blocks = operand_blocks };
   if (scale < 0) {
@@ -171,10 +173,30 @@ double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_
     s.windows.scale = -scale;
     s.windows.offset = offset + scale * (parts - 1);
   }
+  return s;
+}
+
+double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length,
+                            int npieces, const struct gs_exchange_piece *pieces,
+                            const int64_t *operand_blocks)
+{
+  if (parts <= 1 || length <= 0)
+    return 0;
+  struct search s = search_of(parts, scale, offset, length, npieces, pieces, operand_blocks);
   if (parts <= ALL_PARTS)
     for (int64_t i = 0; i < parts; i++)
       consider(&s, i);
   else
     consider_some(&s);
   return s.most;
+}
+
+double gs_exchange_part_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length,
+                                 int npieces, const struct gs_exchange_piece *pieces,
+                                 const int64_t *operand_blocks, int64_t part)
+{
+  if (parts <= 1 || length <= 0)
+    return 0;
+  struct search s = search_of(parts, scale, offset, length, npieces, pieces, operand_blocks);
+  return part_elements(&s, part);
 }

@@ -154,7 +154,7 @@ static void add_row(struct gs_writer *w, const struct gs_view *view, struct gs_t
   if (gs_step_group_size(s) <= 1)
     return;
   print_peers(&peers, view->program, s, position);
-  gs_print_bytes(&sends, gs_step_bytes(view->program, s));
+  gs_print_bytes(&sends, gs_step_device_bytes(view->program, s, position));
   row[PEERS] = gs_text_string(&peers);
   row[SENDS] = gs_text_string(&sends);
 }

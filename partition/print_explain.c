@@ -1,8 +1,10 @@
 /* partition/print_explain.c - why: the reasons behind each output dim, conflict and collective. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "partition/axes.h"
 #include "partition/print_parts.h"
 
 enum { MOST_HOPS = 4096, SHOWN_FIRST = 4, SHOWN_LAST = 3, MOST_CONFLICTS = 12 };
@@ -176,7 +178,7 @@ static void explain_conflicts(struct explainer *e)
 }
 
 /* An annotated value that is only moved could have been annotated as it is used. */
-static void suggest(struct explainer *e, const struct gs_step *s)
+static void suggest_move(struct explainer *e, const struct gs_step *s)
 {
   const struct gs_step *root = gs_view_root(&e->view, s);
   const char *name = gs_node_title(root->node);
@@ -191,6 +193,90 @@ static void suggest(struct explainer *e, const struct gs_step *s)
   gs_text_add(&line, ") would remove it");
   if (times > 1.05)
     gs_text_printf(&line, ", at %.3g times the memory for %s", times, name);
+  gs_writer_line(&e->w, &line);
+}
+
+/* S's sharding without AXES. */
+static const struct gs_sharding *without_axes(struct explainer *e, const struct gs_sharding *s,
+                                              const struct gs_axis *axes, int naxes)
+{
+  struct gs_sharding *less = gs_arena_copy(e->w.scratch, s, sizeof *s + (size_t)s->rank * sizeof s->dims[0]);
+  for (int i = 0; less != NULL && i < s->rank; i++) {
+    struct gs_axis *kept = GS_NEW_ARRAY(e->w.scratch, struct gs_axis, s->dims[i].naxes + 1);
+    int n = 0;
+    if (kept == NULL)
+      return NULL;
+    for (int k = 0; k < s->dims[i].naxes; k++)
+      if (!gs_axes_overlap(&s->dims[i].axes[k], 1, axes, naxes))
+        kept[n++] = s->dims[i].axes[k];
+    less->dims[i].axes = kept;
+    less->dims[i].naxes = n;
+  }
+  return less;
+}
+
+static bool uses_axes(const struct gs_sharding *s, const struct gs_axis *axes, int naxes)
+{
+  for (int i = 0; i < s->rank; i++)
+    if (gs_axes_overlap(s->dims[i].axes, s->dims[i].naxes, axes, naxes))
+      return true;
+  return false;
+}
+
+/* Whether the operands that make MADE partial over AXES were annotated so: "x = shard(x, [x, -1])" for
+ * each, to TEXT. */
+static bool annotate_whole(struct explainer *e, struct gs_text *text, const struct gs_step *made,
+                           const struct gs_axis *axes, int naxes)
+{
+  int count = 0;
+  for (int i = 0; i < made->nargs; i++) {
+    const struct gs_step *operand = &e->plan->program->steps[made->args[i]];
+    const struct gs_step *root = gs_view_root(&e->view, operand);
+    const char *name = gs_node_title(root->node);
+    if (!uses_axes(operand->sharding, axes, naxes))
+      continue;
+    const struct gs_sharding *less = without_axes(e, operand->sharding, axes, naxes);
+    if (name == NULL || less == NULL || (root->nargs > 0 && root->node->op != GS_OP_SHARD))
+      return false;
+    gs_text_printf(text, "%s%s = shard(%s, ", count++ > 0 ? " and " : "", name, name);
+    gs_sharding_print_source(text, less);
+    gs_text_add(text, ")");
+  }
+  return count > 0;
+}
+
+/* Partial values: their operands could stay whole along what is reduced, or the sum could stay cut. */
+static void suggest_reduction(struct explainer *e, const struct gs_step *s)
+{
+  struct gs_axis axes[GS_STEP_AXES];
+  int naxes = gs_step_axes(s, axes);
+  const struct gs_step *made = gs_view_root(&e->view, &e->plan->program->steps[s->args[0]]);
+  struct gs_text line = gs_writer_text(&e->w);
+  gs_text_add(&line, "   ");
+  if (annotate_whole(e, &line, made, axes, naxes)) {
+    gs_text_printf(&line, " would remove it, at up to %" PRId64 " times the work", gs_axes_size(axes, naxes));
+    gs_writer_line(&e->w, &line);
+    return;
+  }
+  const char *name = gs_node_title(s->node);
+  const struct gs_sharding *whole = s->sharding;
+  int dim = 0;
+  while (dim < whole->rank
+         && (whole->dims[dim].naxes > 0 || s->global.dims[dim] % gs_axes_size(axes, naxes) != 0))
+    dim++;
+  if (s->op != GS_OP_ALL_REDUCE || !s->is_value || name == NULL || dim == whole->rank
+      || s->global.dims[dim] == 0)
+    return;
+  struct gs_sharding *cut = gs_arena_copy(e->w.scratch, whole,
+                                          sizeof *whole + (size_t)whole->rank * sizeof whole->dims[0]);
+  if (cut == NULL)
+    return;
+  cut->dims[dim].axes = axes;
+  cut->dims[dim].naxes = naxes;
+  line = gs_writer_text(&e->w);
+  gs_text_printf(&line, "   %s = shard(%s, ", name, name);
+  gs_sharding_print_source(&line, cut);
+  gs_text_add(&line, ") would make it a reduce-scatter, half the bytes");
   gs_writer_line(&e->w, &line);
 }
 
@@ -216,7 +302,10 @@ static void explain_collective(struct explainer *e, int index, double all)
     gs_text_printf(&why, "line %s: ", place);
   gs_text_add(&why, s->reason != NULL ? s->reason : "the value is wanted in another sharding");
   gs_writer_line(&e->w, &why);
-  suggest(e, s);
+  if (s->op == GS_OP_ALL_REDUCE || s->op == GS_OP_REDUCE_SCATTER)
+    suggest_reduction(e, s);
+  else
+    suggest_move(e, s);
 }
 
 static void explain(struct explainer *e)

@@ -68,7 +68,8 @@ static double bytes_with_dim(const struct gs_type *type, int dim, double size)
   return bytes;
 }
 
-static double exchange_bytes(const struct gs_program *program, const struct gs_step *step)
+/* What part PART sends, or the most that any does: -1. */
+static double exchange_bytes(const struct gs_program *program, const struct gs_step *step, int64_t part)
 {
   enum { FEW = 16 };
   int64_t few[FEW], *blocks = few;
@@ -81,11 +82,13 @@ static double exchange_bytes(const struct gs_program *program, const struct gs_s
   double elements = 0;
   for (int i = 0; blocks != NULL && i < step->nargs; i++)
     blocks[i] = program->steps[step->args[i]].type.dims[dim];
+  int64_t parts = gs_step_group_size(step), scale = step->attrs->device.scale,
+          offset = step->attrs->device.offset, length = step->type.dims[dim];
+  int npieces = step->attrs->device.npieces;
+  const struct gs_exchange_piece *pieces = step->attrs->device.pieces;
   if (blocks != NULL)
-    elements = gs_exchange_elements(gs_step_group_size(step), step->attrs->device.scale,
-                                    step->attrs->device.offset, step->type.dims[dim],
-                                    step->attrs->device.npieces, step->attrs->device.pieces,
-                                    blocks);
+    elements = part < 0 ? gs_exchange_elements(parts, scale, offset, length, npieces, pieces, blocks)
+                        : gs_exchange_part_elements(parts, scale, offset, length, npieces, pieces, blocks, part);
   gs_arena_free(scratch);
   return bytes_with_dim(&step->type, dim, elements);
 }
@@ -111,10 +114,20 @@ double gs_step_bytes(const struct gs_program *program, const struct gs_step *ste
   case GS_OP_PERMUTE:
     return (double)gs_type_bytes(operand);
   case GS_OP_EXCHANGE:
-    return exchange_bytes(program, step);
+    return exchange_bytes(program, step, -1);
   default:
     return 0;
   }
+}
+
+double gs_step_device_bytes(const struct gs_program *program, const struct gs_step *step, int64_t position)
+{
+  if (step->op == GS_OP_EXCHANGE && gs_step_group_size(step) > 1)
+    return exchange_bytes(program, step,
+                          gs_mesh_part(program->mesh, step->attrs->device.axes, step->attrs->device.naxes, position));
+  if (step->op == GS_OP_PERMUTE && gs_permute_source(step, program->mesh, position) == position)
+    return 0;
+  return gs_step_bytes(program, step);
 }
 
 enum gs_op gs_step_kind(const struct gs_program *program, const struct gs_step *step)

@@ -104,9 +104,15 @@ bool gs_step_shift(const struct gs_program *program, const struct gs_step *step,
  * no time that grows with lengths or parts. */
 double gs_exchange_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length, int npieces,
                             const struct gs_exchange_piece *pieces, const int64_t *operand_blocks);
+/* Elements that PART sends. */
+double gs_exchange_part_elements(int64_t parts, int64_t scale, int64_t offset, int64_t length, int npieces,
+                                 const struct gs_exchange_piece *pieces, const int64_t *operand_blocks,
+                                 int64_t part);
 /* Bytes one device sends under a ring [LANGUAGE.md, "bytes"]; of an exchange, the most any
  * device sends. */
 double gs_step_bytes(const struct gs_program *program, const struct gs_step *step);
+/* Bytes the device at POSITION sends: less than that where devices differ. */
+double gs_step_device_bytes(const struct gs_program *program, const struct gs_step *step, int64_t position);
 /* Floating-point operations of one device. */
 double gs_step_flops(const struct gs_program *program, const struct gs_step *step);
 

@@ -5,27 +5,30 @@
 
 #include <inttypes.h>
 
-static void print_dims(struct gs_text *text, const struct gs_sharding *s, const char *uncut)
+/* An uncut dim as UNCUT; what completion may still cut with a ? if OPEN. */
+static void print_dims(struct gs_text *text, const struct gs_sharding *s, const char *uncut, bool open)
 {
   gs_text_add(text, "[");
   for (int i = 0; i < s->rank; i++) {
     const struct gs_dim_sharding *d = &s->dims[i];
+    bool asks = open && d->open;
+    bool list = d->naxes + asks > 1;
     if (i > 0)
       gs_text_add(text, ", ");
     if (d->naxes == 0)
-      gs_text_add(text, uncut);
-    if (d->naxes > 1)
+      gs_text_add(text, asks ? "?" : uncut);
+    if (list)
       gs_text_add(text, "[");
     gs_axes_print(text, s->mesh, d->axes, d->naxes);
-    if (d->naxes > 1)
-      gs_text_add(text, "]");
+    if (list)
+      gs_text_add(text, asks ? ", ?]" : "]");
   }
   gs_text_add(text, "]");
 }
 
 void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s)
 {
-  print_dims(text, s, "-");
+  print_dims(text, s, "-", false);
   for (int i = 0; i < s->npartial; i++) {
     const char *kind = s->partial_kind == GS_OP_SUM ? "" : gs_op_info(s->partial_kind)->name;
     gs_text_printf(text, " %s+", kind);
@@ -38,10 +41,13 @@ void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s)
 
 void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s)
 {
-  if (gs_sharding_is_replicated(s))
+  bool open = false;
+  for (int i = 0; i < s->rank; i++)
+    open = open || s->dims[i].open;
+  if (gs_sharding_is_replicated(s) && !open)
     gs_text_add(text, "replicated");
   else
-    print_dims(text, s, "-1");
+    print_dims(text, s, "-1", true);
 }
 
 /* The tile assignment is an iota over the devices, reshaped to factors of the mesh (the cuts of all

@@ -5,6 +5,7 @@
 #include "tests/unit/run.h"
 #include "tests/unit/sketch.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The most any part sends, counted element by element. */
@@ -65,6 +66,10 @@ START_TEST(exchange_is_exact)
     double got = gs_exchange_elements(parts, scale, offset, length, npieces, pieces, blocks);
     double want = count_sends(parts, scale, offset, length, npieces, pieces, blocks);
     ck_assert_msg(got == want, "case %d: %g, not %g", i, got, want);
+    double most = 0;
+    for (int64_t part = 0; part < parts; part++)
+      most = fmax(most, gs_exchange_part_elements(parts, scale, offset, length, npieces, pieces, blocks, part));
+    ck_assert_msg(most == want, "case %d: one of the parts %g, not %g", i, most, want);
   }
 }
 END_TEST

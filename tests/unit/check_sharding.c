@@ -26,6 +26,8 @@ START_TEST(notations)
   print(gs_sharding_print, "-,y+x", "[-, y] +x");
   print(gs_sharding_print_source, "x,-", "[x, -1]");
   print(gs_sharding_print_source, "-,-", "replicated");
+  print(gs_sharding_print_source, "?,?", "[?, ?]");
+  print(gs_sharding_print_source, "xy?,-", "[[x, y, ?], -1]");
   print(gs_sharding_print_xla, "-,-", "{replicated}");
   print(gs_sharding_print_xla, "x,y", "{devices=[2,4]<=[8]}");
   print(gs_sharding_print_xla, "y,x", "{devices=[4,2]<=[2,4]T(1,0)}");
