@@ -64,6 +64,8 @@ struct gs_token_info {
 };
 /* NULL for kinds that no text has. */
 const struct gs_token_info *gs_token_info(int kind);
+/* Whether it ends an operand, so that a minus sign after it subtracts. */
+bool gs_token_is_operand(int kind);
 const struct gs_token_info *gs_token_find(const char *name);
 
 /* ---- lexer ---- */
@@ -92,7 +94,9 @@ bool gs_lexer_assigns(const struct gs_lexer *lexer, uint32_t offset);
 /* ---- literals ---- */
 
 /* Values of a token's spelling; false with the reason in *ERROR. */
-bool gs_literal_integer(const char *text, size_t length, int64_t *value, const char **error);
+/* After a minus sign 2^63 is an integer too: INT64_MIN stands for it, to be left as it is by that sign. */
+bool gs_literal_integer(const char *text, size_t length, bool negated, int64_t *value,
+                        const char **error);
 bool gs_literal_float(struct gs_arena *arena, locale_t locale, const char *text, size_t length,
                       double *value, const char **error);
 /* TEXT has its quotes.  *AT is where in TEXT a bad escape begins, *UNTIL where it ends. */
@@ -129,6 +133,7 @@ struct gs_parser {
 
   struct gs_yypstate *state;           /* Bison's */
   int last;                            /* kind pushed last; 0 at the source's begin */
+  bool negated;                        /* that was a minus sign before an operand */
   bool pending;                        /* a line end that is a statement end if no |> follows */
   struct gs_span pending_span;
   uint32_t indent;                     /* of the statement being read */

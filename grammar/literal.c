@@ -18,21 +18,24 @@ static unsigned digit_value(char c)
   return (unsigned)((c | 0x20) - 'a') + 10;
 }
 
-bool gs_literal_integer(const char *text, size_t length, int64_t *value, const char **error)
+bool gs_literal_integer(const char *text, size_t length, bool negated, int64_t *value,
+                        const char **error)
 {
+  const uint64_t most = (uint64_t)INT64_MAX + negated;
   bool hexadecimal = length > 2 && text[0] == '0' && text[1] == 'x';
   uint64_t base = hexadecimal ? 16 : 10, sum = 0;
   for (size_t i = hexadecimal ? 2 : 0; i < length; i++) {
     if (text[i] == '_')
       continue;
     uint64_t digit = digit_value(text[i]);
-    if (sum > ((uint64_t)INT64_MAX - digit) / base) {
-      *error = "this integer is too large; the largest is 9223372036854775807";
+    if (sum > (most - digit) / base) {
+      *error = negated ? "this integer is too small; the smallest is -9223372036854775808"
+                       : "this integer is too large; the largest is 9223372036854775807";
       return false;
     }
     sum = sum * base + digit;
   }
-  *value = (int64_t)sum;
+  *value = sum > INT64_MAX ? INT64_MIN : (int64_t)sum;
   return true;
 }
 

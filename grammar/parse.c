@@ -136,7 +136,7 @@ static void drop_statement(struct gs_parser *parser)
     gs_error(parser->diagnostics, (struct gs_span){ 0 }, "out of memory");
   }
   parser->last = parser->depth = parser->level = 0;
-  parser->pending = parser->recovering = parser->wrong = false;
+  parser->pending = parser->recovering = parser->wrong = parser->negated = false;
   parser->complete = NULL;
 }
 
@@ -183,7 +183,7 @@ static bool make_value(struct gs_parser *parser, const struct gs_token *token,
     good = gs_literal_string(parser->arena, text, length, &value->text, &error, &begin, &end);
     break;
   case TOK_INT:
-    good = gs_literal_integer(text, length, &value->integer, &error);
+    good = gs_literal_integer(text, length, parser->negated, &value->integer, &error);
     break;
   case TOK_FLOAT:
     good = gs_literal_float(parser->arena, parser->locale, text, length, &value->number, &error);
@@ -212,6 +212,7 @@ static void push(struct gs_parser *parser, const struct gs_token *token)
     gs_parser_recover(parser);
     kind = TOK_GS_YYerror;
   }
+  parser->negated = kind == TOK_MINUS && !gs_token_is_operand(parser->last);
   parser->last = kind;
   if (gs_yypush_parse(parser->state, kind, &value, &at, parser) == OUT_OF_STACK) {
     /* The grammar stands before a new outermost statement now. */

@@ -81,3 +81,10 @@ const struct gs_token_info *gs_token_find(const char *name)
       return &tokens[i];
   return NULL;
 }
+
+bool gs_token_is_operand(int kind)
+{
+  const struct gs_token_info *info = gs_token_info(kind);
+  return kind == TOK_NAME || kind == TOK_STRING || kind == TOK_INT || kind == TOK_FLOAT || kind == TOK_TRUE
+         || kind == TOK_FALSE || (info != NULL && (info->classes & GS_TOKEN_CLOSES) != 0);
+}

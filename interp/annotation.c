@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interp/eval.h"
+#include "partition/sharding_parse.h"
 
 /* What is being read: the annotation of a tensor of TYPE on MESH, for CALL. */
 struct reader {
@@ -168,6 +169,29 @@ static bool check_rank(struct reader *reader, struct gs_value list, struct gs_sp
   return false;
 }
 
+/* "{devices=[2,1,4]<=[8] …}" is XLA's notation, "[{"x"}, {}]" Shardy's. */
+static const struct gs_sharding *read_notation(struct reader *reader, const char *text, struct gs_span at)
+{
+  struct gs_session *s = reader->s;
+  const struct gs_manual *manual = s->graph.manual;
+  struct gs_sharding_parse parse = { s->meshes, s->shardings, reader->mesh, &s->diagnostics, at };
+  const struct gs_sharding *sharding = text[strspn(text, " \t\n")] == '{'
+                                           ? gs_sharding_parse_xla(&parse, reader->type->rank, text)
+                                           : gs_sharding_parse_sdy(&parse, reader->type->rank, text);
+  if (sharding != NULL && sharding->npartial > 0) {
+    gs_session_fail(s, at, "%s: an annotation cannot say that sums are partial", reader->call->builtin->name);
+    return NULL;
+  }
+  for (int i = 0; sharding != NULL && i < sharding->rank; i++)
+    for (int k = 0; k < sharding->dims[i].naxes; k++)
+      if (manual != NULL && manual->mesh == reader->mesh && (manual->axes >> sharding->dims[i].axes[k].axis & 1)) {
+        gs_session_fail(s, at, "%s: axis %s is manual here, the shards along it are the body's own",
+                        reader->call->builtin->name, reader->mesh->axes[sharding->dims[i].axes[k].axis].name);
+        return NULL;
+      }
+  return sharding;
+}
+
 const struct gs_sharding *gs_annotation_make(struct gs_call *call, const struct gs_argument *arg,
                                              const struct gs_mesh *mesh,
                                              const struct gs_type *type)
@@ -180,6 +204,8 @@ const struct gs_sharding *gs_annotation_make(struct gs_call *call, const struct 
     reader.used_by[i] = -1;
   if (value.kind == GS_VALUE_QUOTED && !eval_item(&reader, value.ast, 0, &value))
     return NULL;
+  if (value.kind == GS_VALUE_STRING)
+    return read_notation(&reader, value.text, arg->span);
   if (value.kind == GS_VALUE_OPEN) {
     for (int i = 0; i < type->rank; i++)
       reader.dims[i].open = true;

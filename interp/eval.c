@@ -348,7 +348,12 @@ static bool eval_binary(struct gs_session *s, struct gs_scope *scope, const stru
 static bool eval_unary(struct gs_session *s, struct gs_scope *scope, const struct gs_ast *ast,
                        struct gs_value *out)
 {
+  const struct gs_ast *literal = ast->items[0];
   struct gs_value operand;
+  if (ast->op == GS_AST_NEG && literal->kind == GS_AST_INT && literal->integer == INT64_MIN) {
+    *out = gs_value_int(INT64_MIN);    /* see gs_literal_integer */
+    return true;
+  }
   return gs_eval(s, scope, ast->items[0], &operand) &&
          gs_operate_unary(s, gs_eval_span(s, ast), ast->op, operand, out);
 }

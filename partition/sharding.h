@@ -62,7 +62,8 @@ void gs_sharding_range(const struct gs_sharding *s, int i, int64_t size, int64_t
 
 /* "[data, -]", "[[x, y], -] +z": ours, as plans show it ("-" is an uncut dim). */
 void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s);
-/* "[data, -1]", "[[data, ?], ?]", "replicated": as the user writes it. */
+/* "[data, -1]", "[[data, ?], ?]", "replicated", with sub-axes in Shardy's notation: as the user
+ * writes it. */
 void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s);
 /* "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "{replicated}": XLA's V2. */
 void gs_sharding_print_xla(struct gs_text *text, const struct gs_sharding *s);

@@ -39,17 +39,6 @@ void gs_sharding_print(struct gs_text *text, const struct gs_sharding *s)
       gs_text_printf(text, "%s%s", n++ == 0 ? " manual " : ",", s->mesh->axes[a].name);
 }
 
-void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s)
-{
-  bool open = false;
-  for (int i = 0; i < s->rank; i++)
-    open = open || s->dims[i].open;
-  if (gs_sharding_is_replicated(s) && !open)
-    gs_text_add(text, "replicated");
-  else
-    print_dims(text, s, "-1", true);
-}
-
 /* The tile assignment is an iota over the devices, reshaped to factors of the mesh (the cuts of all
  * sub-axes) and transposed to the order in which dims use them, replicated factors last. */
 struct factors {
@@ -235,4 +224,37 @@ void gs_sharding_print_sdy(struct gs_text *text, const struct gs_sharding *s)
     print_sdy_axes(text, s->mesh, s->partial, s->npartial, ", ");
     gs_text_add(text, "}");
   }
+}
+
+static bool has_sub_axes(const struct gs_sharding *s)
+{
+  for (int i = 0; i < s->rank; i++)
+    for (int k = 0; k < s->dims[i].naxes; k++)
+      if (s->dims[i].axes[k].size != s->mesh->axes[s->dims[i].axes[k].axis].size)
+        return true;
+  return false;
+}
+
+/* Sub-axes have no words of ours in a program: Shardy's notation, a string there. */
+static void print_quoted(struct gs_text *text, const struct gs_sharding *s)
+{
+  struct gs_text plain = { .arena = text->arena };
+  gs_sharding_print_sdy(&plain, s);
+  gs_text_add(text, "\"");
+  for (const char *c = gs_text_string(&plain); *c != '\0'; c++)
+    gs_text_printf(text, "%s%c", *c == '"' ? "\\" : "", *c);
+  gs_text_add(text, "\"");
+}
+
+void gs_sharding_print_source(struct gs_text *text, const struct gs_sharding *s)
+{
+  bool open = false;
+  for (int i = 0; i < s->rank; i++)
+    open = open || s->dims[i].open;
+  if (has_sub_axes(s))
+    print_quoted(text, s);
+  else if (gs_sharding_is_replicated(s) && !open)
+    gs_text_add(text, "replicated");
+  else
+    print_dims(text, s, "-1", true);
 }

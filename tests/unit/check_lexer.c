@@ -137,7 +137,7 @@ START_TEST(integer_values)
 {
   int64_t value = 0;
   const char *error = NULL;
-  bool good = gs_literal_integer(integers[_i].text, strlen(integers[_i].text), &value, &error);
+  bool good = gs_literal_integer(integers[_i].text, strlen(integers[_i].text), false, &value, &error);
   ck_assert_int_eq(good, integers[_i].good);
   ck_assert_int_eq(value, integers[_i].value);
   ck_assert(good == (error == NULL));
