@@ -16,7 +16,7 @@ struct memo {
   struct memo *next;
 };
 
-enum { BUCKETS = 1 << 12, MAX_STATES = 6000 };
+enum { BUCKETS = 1 << 12, MAX_STATES = 6000, MOST_HASTE = 27 };
 
 struct search;
 
@@ -41,11 +41,17 @@ struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding
 struct reached {
   struct gs_layout layout;
   double cost, bytes;
-  double bound;                        /* cost, and what is certainly still to come */
+  double bound;                        /* cost, and what is certainly still to come times the haste */
   int before;                          /* index of the state before, -1 at the start */
   struct gs_layout_move move;
   bool settled;
   int next;                            /* in its hash chain, -1 ends it */
+};
+
+/* In the heap: a state with the bound it had when it was put there. */
+struct entry {
+  double bound;
+  int state;
 };
 
 enum { HEADS = 1024 };
@@ -58,33 +64,38 @@ struct search {
   int count, capacity;
   int current;
   int heads[HEADS];
-  int *heap, heap_count;
+  struct entry *heap;
+  int heap_count;
   struct gs_arena *arena;
+  double wanted;                       /* bytes of the goal's part */
+  uint32_t cutting;                    /* atoms that slices may cut by */
+  bool even;                           /* the goal's parts fill their blocks */
+  double haste;                        /* 1: the cheapest path; more: one that is found sooner */
   double limit;                        /* only cheaper paths are of use */
   bool failed;
 };
 
-static void heap_push(struct search *s, int index)
+static void heap_push(struct search *s, struct entry entry)
 {
   int at = s->heap_count++;
-  while (at > 0 && s->states[s->heap[(at - 1) / 2]].bound > s->states[index].bound) {
+  while (at > 0 && s->heap[(at - 1) / 2].bound > entry.bound) {
     s->heap[at] = s->heap[(at - 1) / 2];
     at = (at - 1) / 2;
   }
-  s->heap[at] = index;
+  s->heap[at] = entry;
 }
 
-static int heap_pop(struct search *s)
+static struct entry heap_pop(struct search *s)
 {
-  int top = s->heap[0], last = s->heap[--s->heap_count], at = 0;
+  struct entry top = s->heap[0], last = s->heap[--s->heap_count];
+  int at = 0;
   for (;;) {
     int child = 2 * at + 1;
     if (child >= s->heap_count)
       break;
-    if (child + 1 < s->heap_count
-        && s->states[s->heap[child + 1]].bound < s->states[s->heap[child]].bound)
+    if (child + 1 < s->heap_count && s->heap[child + 1].bound < s->heap[child].bound)
       child++;
-    if (s->states[s->heap[child]].bound >= s->states[last].bound)
+    if (s->heap[child].bound >= last.bound)
       break;
     s->heap[at] = s->heap[child];
     at = child;
@@ -97,7 +108,7 @@ static bool grow(struct search *s)
 {
   int capacity = s->capacity * 2;
   struct reached *states = GS_NEW_ARRAY(s->arena, struct reached, capacity);
-  int *heap = GS_NEW_ARRAY(s->arena, int, capacity * 8);
+  struct entry *heap = GS_NEW_ARRAY(s->arena, struct entry, capacity * 8);
   if (states == NULL || heap == NULL)
     return false;
   memcpy(states, s->states, (size_t)s->count * sizeof *states);
@@ -126,24 +137,113 @@ static bool lies_on_the_way(const struct search *s, const struct gs_layout *a, c
   return finer || coarser;
 }
 
-/* What a device in layout L must still receive: what it holds less than the goal, or its share of the
- * partial results; where axes must change dims or devices, at least half of what it holds in the end
- * (a move along 2 parts).  Never more than a path costs, whatever the path. */
+/* How the atoms that cut a dim here and in the goal differ, after those that both begin with. */
+struct difference {
+  uint32_t atoms;                      /* bit set of both sides */
+  double held;                         /* share of the goal's part that a device has, on average, at most */
+};
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+  return b == 0 ? a : gcd(b, a % b);
+}
+
+/* Of A, NA atoms here, and B, NB in the goal. */
+static struct difference compare_dim(const struct search *s, const unsigned char *a, int na,
+                                     const unsigned char *b, int nb)
+{
+  const struct gs_axis *atoms = s->problem.atoms.items;
+  uint32_t here = 0, there = 0;
+  int64_t parts_here = 1, parts_there = 1;
+  int common = 0;
+  while (common < na && common < nb && a[common] == b[common])
+    common++;
+  for (int i = common; i < na; i++) {
+    here |= 1u << a[i];
+    parts_here *= atoms[a[i]].size;
+  }
+  for (int i = common; i < nb; i++) {
+    there |= 1u << b[i];
+    parts_there *= atoms[b[i]].size;
+  }
+  struct difference d = { here | there, 1.0 / (double)parts_here };
+  if ((here & there) == 0)
+    return d;
+  /* The same atoms elsewhere: parts of the first ones, n and m, meet in n + m - gcd of n*m cases. */
+  int64_t n = atoms[a[common]].size, m = atoms[b[common]].size;
+  double meet = (double)(n + m - gcd(n, m)) / ((double)n * (double)m);
+  double most = (double)parts_there / (double)parts_here;
+  d.held = most < meet ? most : meet;
+  return d;
+}
+
+/* Share of what a device holds in the goal that it has in L, on average, at most: the product over dims
+ * that no atom ties together, the least of those that are. */
+static double share_held(const struct search *s, const struct gs_layout *l)
+{
+  struct difference tied[GS_MAX_RANK];
+  int count = 0, at = 0, at_goal = 0;
+  for (int i = 0; i < s->problem.type.rank; i++) {
+    struct difference d = compare_dim(s, l->atoms + at, l->count[i], s->goal.atoms + at_goal, s->goal.count[i]);
+    for (int k = 0; k < count; k++)
+      if (tied[k].atoms & d.atoms) {
+        d.atoms |= tied[k].atoms;
+        d.held = tied[k].held < d.held ? tied[k].held : d.held;
+        tied[k--] = tied[--count];
+      }
+    tied[count++] = d;
+    at += l->count[i];
+    at_goal += s->goal.count[i];
+  }
+  double held = 1;
+  for (int k = 0; k < count; k++)
+    held *= tied[k].held;
+  return held;
+}
+
+/* Bytes of a device's part, padding and all. */
+static double block_bytes(const struct search *s, const struct gs_layout *l)
+{
+  double bytes = (double)s->problem.element;
+  for (int i = 0; i < s->problem.type.rank; i++)
+    bytes *= (double)l->block[i];
+  return bytes;
+}
+
+/* Parts that the atoms in SET make. */
+static double parts_of_set(const struct search *s, uint32_t set)
+{
+  double parts = 1;
+  for (int a = 0; a < s->problem.atoms.count; a++)
+    if (set >> a & 1)
+      parts *= (double)s->problem.atoms.items[a].size;
+  return parts;
+}
+
+/* What summing over GROUP devices costs, and making what WANTED there is of it.  It is cheapest where as
+ * little as can be is summed: what HELD there is, cut by the atoms that nothing uses, which is free. */
+static double sum_to_come(const struct search *s, const struct gs_layout *l, double held, double wanted,
+                          double group)
+{
+  uint32_t idle = s->cutting & ~l->partial & ~gs_layout_used(l);
+  double scattered = held / parts_of_set(s, idle) / group;
+  return (group - 1) * scattered + (wanted > scattered ? wanted - scattered : 0);
+}
+
+/* What a device in layout L must still send, on average: what it has less than the goal, or the rest of
+ * the sums.  Never more than a path costs, whatever the path. */
 static double still_to_come(const struct search *s, const struct gs_layout *l)
 {
-  double held = (double)s->problem.element, wanted = held, group = 1;
+  double held = block_bytes(s, l), wanted = s->wanted;
   uint32_t summed = l->partial & ~s->goal.partial;
-  for (int i = 0; i < s->problem.type.rank; i++) {
-    held *= (double)l->block[i];
-    wanted *= (double)s->goal.block[i];
+  if (summed != 0) {
+    double group = parts_of_set(s, summed);
+    return s->goal.partial != 0 ? (group - 1) / group * wanted : sum_to_come(s, l, held, wanted, group);
   }
-  for (int a = 0; a < s->problem.atoms.count; a++)
-    if (summed >> a & 1)
-      group *= (double)s->problem.atoms.items[a].size;
-  if (summed != 0)
-    return (group - 1) / group * wanted;
   double missing = wanted > held ? wanted - held : 0;
-  return missing >= wanted / 2 || lies_on_the_way(s, l, &s->goal) ? missing : wanted / 2;
+  double moving = s->even ? wanted * (1 - share_held(s, l))
+                  : lies_on_the_way(s, l, &s->goal) ? 0 : wanted / 2;
+  return moving > missing ? moving : missing;
 }
 
 static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
@@ -151,15 +251,16 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
   struct search *s = user;
   double hop = move->kind == GS_MOVE_SLICE || move->kind == GS_MOVE_ZERO_PARTIAL ? 1e-4 : 1e-2;
   double cost = (s->current < 0 ? 0 : s->states[s->current].cost) + move->bytes + hop;
-  double bound = cost + still_to_come(s, to);
-  if (bound >= s->limit)
-    return;
-  unsigned head = gs_layout_hash(to) % HEADS;
+  unsigned head = gs_layout_hash(&s->problem, to) % HEADS;
   int at = s->heads[head];
   while (at >= 0 && !gs_layout_equal(&s->states[at].layout, to))
     at = s->states[at].next;
   if (at >= 0 && s->states[at].cost <= cost)
     return;
+  double rest = still_to_come(s, to);
+  if (cost + rest >= s->limit)
+    return;
+  double bound = cost + s->haste * rest;
   if (at < 0) {
     if (s->count == s->capacity && !grow(s)) {
       s->failed = true;
@@ -177,7 +278,7 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
   r->before = s->current;
   r->move = *move;
   if (s->heap_count < s->capacity * 8)
-    heap_push(s, at);
+    heap_push(s, (struct entry){ bound, at });
   else
     s->failed = true;
 }
@@ -187,12 +288,12 @@ static bool search_start(struct search *s, const struct gs_layout *start)
   if (s->states == NULL) {
     s->capacity = 64;
     s->states = GS_NEW_ARRAY(s->arena, struct reached, s->capacity);
-    s->heap = GS_NEW_ARRAY(s->arena, int, s->capacity * 8);
+    s->heap = GS_NEW_ARRAY(s->arena, struct entry, s->capacity * 8);
   }
-  if (s->states == NULL || s->heap == NULL)
-    return false;
   s->count = s->heap_count = 0;
-  s->failed = false;
+  s->failed = s->states == NULL || s->heap == NULL;
+  if (s->failed)
+    return false;
   for (int i = 0; i < HEADS; i++)
     s->heads[i] = -1;
   s->current = -1;
@@ -205,8 +306,9 @@ static bool search_start(struct search *s, const struct gs_layout *start)
 static int search_run(struct search *s)
 {
   while (s->heap_count > 0 && s->count < MAX_STATES && !s->failed) {
-    int at = heap_pop(s);
-    if (s->states[at].settled)
+    struct entry entry = heap_pop(s);
+    int at = entry.state;
+    if (s->states[at].settled || entry.bound > s->states[at].bound)
       continue;
     s->states[at].settled = true;
     if (gs_layout_equal(&s->states[at].layout, &s->goal))
@@ -288,6 +390,17 @@ static bool path_by_reduction(struct gs_resharder *r, const struct gs_layout_pro
   return path_through(r, &p, gs_layout_sharding(&p, r->table, &whole), path);
 }
 
+/* Whether the goal has no padding and no partial results: then whatever a device lacks has to be sent. */
+static bool is_even(const struct gs_layout_problem *p)
+{
+  if (p->goal.partial != 0)
+    return false;
+  for (int i = 0; i < p->type.rank; i++)
+    if (p->goal.block[i] * gs_sharding_parts(p->to, i) != p->type.dims[i])
+      return false;
+  return true;
+}
+
 /* The cheapest path over the atoms that CUT gives, if it costs less than LIMIT. */
 static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
                         const struct gs_sharding *to, const struct gs_type *type,
@@ -304,11 +417,19 @@ static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
   if (from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind)
     return cut == GS_CUT_SIDES && path_by_reduction(r, s->problem, path);
   s->goal = s->problem.goal;
-  if (!search_start(s, &s->problem.start))
-    return false;
-  int goal = search_run(s);
-  if (goal >= 0)
-    return path_from(r, s, goal, path);
+  s->even = is_even(&s->problem);
+  s->wanted = block_bytes(s, &s->goal);
+  s->cutting = s->problem.all_may_cut ? ~(uint32_t)0 : gs_layout_used(&s->goal);
+  /* Where looking at many states shows no cheapest path, one not much dearer is better than none. */
+  s->count = MAX_STATES;
+  s->failed = false;
+  for (s->haste = 1; s->haste <= MOST_HASTE && s->count >= MAX_STATES && !s->failed; s->haste *= 3) {
+    int goal = search_start(s, &s->problem.start) ? search_run(s) : -1;
+    if (goal >= 0)
+      return path_from(r, s, goal, path);
+    if (cut != GS_CUT_SIDES)
+      return false;
+  }
   return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, s->problem, path);
 }
 

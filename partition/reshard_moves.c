@@ -101,11 +101,11 @@ bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *fr
   return to_layout(p, from, &p->start) && to_layout(p, to, &p->goal);
 }
 
-uint32_t gs_layout_hash(const struct gs_layout *l)
+uint32_t gs_layout_hash(const struct gs_layout_problem *p, const struct gs_layout *l)
 {
   uint32_t hash = l->partial * 0x9e3779b1u;
   int n = 0;
-  for (int i = 0; i < GS_MAX_RANK; i++) {
+  for (int i = 0; i < p->type.rank; i++) {
     hash = (hash ^ (uint32_t)l->block[i] ^ (uint32_t)l->count[i] << 24) * 0x85ebca6bu;
     n += l->count[i];
   }
@@ -140,6 +140,14 @@ const struct gs_sharding *gs_layout_sharding(const struct gs_layout_problem *p,
       partial[npartial++] = p->atoms.items[k];
   enum gs_op kind = p->from->npartial > 0 ? p->from->partial_kind : p->to->partial_kind;
   return gs_sharding_make(table, p->from->mesh, p->type.rank, dims, partial, npartial, kind);
+}
+
+uint32_t gs_layout_used(const struct gs_layout *l)
+{
+  uint32_t used = 0;
+  for (int i = 0, n = total_atoms(l); i < n; i++)
+    used |= 1u << l->atoms[i];
+  return used;
 }
 
 void gs_layout_replicate(const struct gs_layout_problem *p, struct gs_layout *l)
@@ -433,8 +441,7 @@ void gs_layout_moves(const struct gs_layout_problem *p, const struct gs_layout *
   m.local_bytes = (double)p->element;
   for (int i = 0; i < p->type.rank; i++)
     m.local_bytes *= (double)from->block[i];
-  for (int i = 0, n = total_atoms(from); i < n; i++)
-    m.used |= 1u << from->atoms[i];
+  m.used = gs_layout_used(from);
   slices(&m);
   slices_to_goal(&m);
   gathers(&m);

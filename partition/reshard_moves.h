@@ -47,11 +47,13 @@ enum gs_layout_cut {
 /* False when the two cannot be cut into (few enough) atoms. */
 bool gs_layout_problem(struct gs_layout_problem *p, const struct gs_sharding *from,
                        const struct gs_sharding *to, const struct gs_type *type, enum gs_layout_cut cut);
-uint32_t gs_layout_hash(const struct gs_layout *layout);
+uint32_t gs_layout_hash(const struct gs_layout_problem *p, const struct gs_layout *layout);
 bool gs_layout_equal(const struct gs_layout *a, const struct gs_layout *b);
 const struct gs_sharding *gs_layout_sharding(const struct gs_layout_problem *p,
                                              struct gs_sharding_table *table,
                                              const struct gs_layout *layout);
+/* The atoms that cut dims, a bit set. */
+uint32_t gs_layout_used(const struct gs_layout *layout);
 /* LAYOUT with nothing cut and nothing partial. */
 void gs_layout_replicate(const struct gs_layout_problem *p, struct gs_layout *layout);
 /* Report every move from FROM to SINK; without PERMUTE no permutes (after a permute a second one is of

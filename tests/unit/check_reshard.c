@@ -1,7 +1,9 @@
 /* tests/unit/check_reshard.c - paths between shardings: which moves, and what they send. */
 #include <config.h>
 
+#include "partition/axes.h"
 #include "partition/reshard.h"
+#include "tests/differential/dice.h"
 #include "tests/unit/run.h"
 #include "tests/unit/sketch.h"
 
@@ -90,8 +92,70 @@ START_TEST(never_falls_back)
 }
 END_TEST
 
+/* N axes dealt to the dims of a tensor of rank 3. */
+static const struct gs_sharding *deal(struct sketch *s, struct dice *d, const struct gs_axis *axes, int n)
+{
+  struct gs_axis lists[3][GS_AXES_MAX];
+  struct gs_dim_sharding dims[3] = { 0 };
+  int order[GS_AXES_MAX];
+  dice_shuffle(d, order, n);
+  for (int i = 0; i < 3; i++)
+    dims[i].axes = lists[i];
+  for (int i = 0; i < n; i++) {
+    int dim = dice_below(d, 3);
+    lists[dim][dims[dim].naxes++] = axes[order[i]];
+  }
+  return gs_sharding_make(s->table, s->mesh, 3, dims, NULL, 0, GS_OP_SUM);
+}
+
+/* No way round is cheaper than the path found. */
+START_TEST(cheapest)
+{
+  struct sketch s;
+  struct dice d = { 1 };
+  struct gs_axis axes[4];
+  sketch_init(&s, "x=6 y=8 z=2 w=4");
+  for (int a = 0; a < 4; a++)
+    axes[a] = gs_axis_whole(s.mesh, a);
+  struct gs_type type = { .dtype = GS_DTYPE_F32, .rank = 3, .dims = { 1152, 1152, 1152 } };
+  struct gs_resharder *r = gs_resharder_new(s.arena, s.table);
+  for (int i = 0; i < 400; i++) {
+    const struct gs_sharding *from = deal(&s, &d, axes, 4), *middle = deal(&s, &d, axes, 4),
+                             *to = deal(&s, &d, axes, 4);
+    double whole = gs_reshard_cost(r, from, to, &type);
+    double parts = gs_reshard_cost(r, from, middle, &type) + gs_reshard_cost(r, middle, to, &type);
+    ck_assert_msg(whole <= parts * (1 + 1e-9), "triple %d: %g, %g another way", i, whole, parts);
+  }
+  sketch_finish(&s);
+}
+END_TEST
+
+/* Many sub-axes: more arrangements than a search looks at. */
+START_TEST(sub_axes_never_fall_back)
+{
+  struct sketch s;
+  struct dice d = { 2 };
+  struct gs_axis axes[3], primes[GS_AXES_MAX];
+  sketch_init(&s, "x=4 y=4 z=6");
+  for (int a = 0; a < 3; a++)
+    axes[a] = gs_axis_whole(s.mesh, a);
+  struct gs_type type = { .dtype = GS_DTYPE_F32, .rank = 3, .dims = { 1152, 1152, 1152 } };
+  int n = gs_axes_primes(axes, 3, primes);
+  struct gs_resharder *r = gs_resharder_new(s.arena, s.table);
+  for (int i = 0; i < 60; i++) {
+    const struct gs_sharding *from = deal(&s, &d, primes, n), *to = deal(&s, &d, primes, n);
+    const struct gs_path *p = gs_reshard_path(r, from, to, &type);
+    ck_assert_ptr_nonnull(p);
+    ck_assert(!p->fallback);
+  }
+  sketch_finish(&s);
+}
+END_TEST
+
 RUN_TESTS("reshard",
   tcase_add_loop_test(cases, path, 0, sizeof paths / sizeof *paths);
   tcase_add_test(cases, unused_axes_help);
   tcase_add_test(cases, never_falls_back);
+  tcase_add_test(cases, cheapest);
+  tcase_add_test(cases, sub_axes_never_fall_back);
 )
