@@ -16,7 +16,7 @@ struct memo {
   struct memo *next;
 };
 
-enum { BUCKETS = 1 << 12, MAX_STATES = 6000, MOST_HASTE = 27 };
+enum { BUCKETS = 1 << 12, MAX_STATES = 6000, MOST_HASTE = 9 };
 
 struct search;
 
@@ -41,7 +41,7 @@ struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding
 struct reached {
   struct gs_layout layout;
   double cost, bytes;
-  double bound;                        /* cost, and what is certainly still to come times the haste */
+  double bound;                        /* cost, and what is certainly still to come; in haste, a guess */
   int before;                          /* index of the state before, -1 at the start */
   struct gs_layout_move move;
   bool settled;
@@ -246,6 +246,22 @@ static double still_to_come(const struct search *s, const struct gs_layout *l)
   return moving > missing ? moving : missing;
 }
 
+/* Atoms of dims here and in the goal that do not stand behind the same others: all must go or come. */
+static int misplaced(const struct search *s, const struct gs_layout *l)
+{
+  int count = 0, at = 0, at_goal = 0;
+  for (int i = 0; i < s->problem.type.rank; i++) {
+    int common = 0;
+    while (common < l->count[i] && common < s->goal.count[i]
+           && l->atoms[at + common] == s->goal.atoms[at_goal + common])
+      common++;
+    count += l->count[i] + s->goal.count[i] - 2 * common;
+    at += l->count[i];
+    at_goal += s->goal.count[i];
+  }
+  return count;
+}
+
 static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
 {
   struct search *s = user;
@@ -260,7 +276,9 @@ static void reach(void *user, const struct gs_layout *to, const struct gs_layout
   double rest = still_to_come(s, to);
   if (cost + rest >= s->limit)
     return;
-  double bound = cost + s->haste * rest;
+  double bound = cost + rest;
+  if (s->haste > 1)
+    bound += s->haste * (rest + misplaced(s, to) * s->wanted / 8);
   if (at < 0) {
     if (s->count == s->capacity && !grow(s)) {
       s->failed = true;
