@@ -209,8 +209,9 @@ static bool dim_list(struct gs_call *call, int i, signed char *list, int *count)
   return true;
 }
 
-/* The indices with their vector dim last. */
-static bool vectors_last(struct gs_call *call, int i, struct gs_node **indices)
+/* The indices with their vector dim last; ATTRS' batch dims, which are those of the indices as given,
+ * follow. */
+static bool vectors_last(struct gs_call *call, int i, struct gs_node **indices, union gs_attrs *attrs)
 {
   struct gs_graph *g = &call->session->graph;
   int rank = (*indices)->type.rank;
@@ -221,16 +222,23 @@ static bool vectors_last(struct gs_call *call, int i, struct gs_node **indices)
     return gs_session_fail(call->session, call->args[i].span, "%s: index_vector_dim %lld of indices %s",
                            call->builtin->name, (long long)at,
                            gs_type_string(call->session->values, &(*indices)->type));
+  for (int k = 0; k < attrs->gather.nbatch; k++) {
+    if (attrs->gather.indices_batch[k] == at)
+      return gs_session_fail(call->session, call->span, "%s: dim %lld of the indices holds the index vectors, it cannot "
+                             "be a batch dim too", call->builtin->name, (long long)at);
+    if (attrs->gather.indices_batch[k] > at)
+      attrs->gather.indices_batch[k]--;
+  }
   if (at == rank) {
     memcpy(dims, (*indices)->type.dims, sizeof dims);
     dims[rank] = 1;
     *indices = gs_build_reshape(g, call->span, *indices, rank + 1, dims);
   } else if (at < rank - 1) {
-    union gs_attrs attrs;
-    memset(&attrs, 0, sizeof attrs);
+    union gs_attrs order;
+    memset(&order, 0, sizeof order);
     for (int d = 0; d < rank; d++)
-      attrs.transpose.dims[d] = d == rank - 1 ? (int)at : d < at ? d : d + 1;
-    *indices = gs_graph_add(g, GS_OP_TRANSPOSE, call->span, indices, 1, &attrs, NULL);
+      order.transpose.dims[d] = d == rank - 1 ? (int)at : d < at ? d : d + 1;
+    *indices = gs_graph_add(g, GS_OP_TRANSPOSE, call->span, indices, 1, &order, NULL);
   }
   return !gs_node_is_poison(g, *indices);
 }
@@ -261,7 +269,7 @@ static bool function_gather(struct gs_call *call, struct gs_value *out)
   attrs.gather.clamp = true;
   if (!gs_arg_tensor(call, 0, &x) || !gs_arg_tensor(call, 1, &indices)
       || !dimension_numbers(call, 2, &attrs) || !gs_arg_shape(call, 7, false, attrs.gather.sizes, &rank)
-      || !vectors_last(call, 8, &indices))
+      || !vectors_last(call, 8, &indices, &attrs))
     return false;
   if (rank != x->type.rank)
     return gs_session_fail(s, call->args[7].span, "gather: %d sizes for %s", rank,
@@ -360,7 +368,7 @@ static bool function_scatter(struct gs_call *call, struct gs_value *out)
     if (!simple_scatter(call, x, &u, &attrs, &indices))
       return false;
   } else if (!gs_arg_tensor(call, 1, &indices) || !dimension_numbers(call, 5, &attrs)
-             || !vectors_last(call, 10, &indices)) {
+             || !vectors_last(call, 10, &indices, &attrs)) {
     return false;
   }
   return gs_operate_node(s, gs_build_scatter(&s->graph, call->span, x, indices, u, &attrs), out);

@@ -80,7 +80,7 @@ static bool meet(const struct access *a, const int64_t *batch, struct meeting *m
       cut = true;                      /* taken whole: both are cut in the same way */
       start = 0;
     }
-    if (start <= -size || start >= a->size[i])     /* wholly outside; nothing below overflows */
+    if (start < 0 || start > a->size[i] - whole)   /* a box that does not fit is left out, as in XLA */
       return false;
     int64_t here = cut ? 0 : a->begin[i], limit = a->size[i] - here;
     limit = cut || limit > a->operand->dims[i] ? a->operand->dims[i] : limit;

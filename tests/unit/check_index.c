@@ -45,8 +45,14 @@ static const char *const identities[] = {
   "z = shard(x[:1], [[a, b], -1])\n"
   "c = gather(z, zeros(s32[5,0]), offset_dims=[1], collapsed=[0], index_map=[], sizes=[1, X1])\ny = c - z",
   "c = scatter(x, reshape(k, [5, 1]), ones(f32[5,X0,X1]), \"add\", window_dims=[1, 2], inserted=[], index_map=[0])\n"
-  "i = iota(s32[X0,5], dim=0) >= expand(k, 0)\n"
-  "y = c - x - sum(convert(i, f32), dim=1, keep=true)",
+  "y = c - x - sum(convert(k == 0, f32))",
+  "c = scatter(x, reshape(k, [5, 1]), ones(f32[5,2,X1]), \"add\", window_dims=[1, 2], inserted=[], index_map=[0])\n"
+  "i = expand(k, 0)\nr = iota(s32[X0,5], dim=0)\n"
+  "y = c - x - sum(convert((r >= i) and (r < i + 2) and (i + 2 <= X0), f32), dim=1, keep=true)",
+  "i = reshape(r % X1, [1, X0])\n"
+  "c = gather(x, i, offset_dims=[], collapsed=[1], index_map=[1], sizes=[1, 1], operand_batch=[0], indices_batch=[1],"
+  " index_vector_dim=0)\n"
+  "y = c - sum(x * one_hot(r % X1, X1), dim=1)",
   "y = x[:, iota(s32[X1], dim=0)] - x",
   "i = iota(s32[X0, 1], dim=0)\ny = x[i, iota(s32[1, X1], dim=1)] - x",
 };
