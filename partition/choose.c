@@ -11,84 +11,75 @@
 #include <string.h>
 
 #include "partition/axes.h"
+#include "partition/choose_state.h"
 
-enum { CANDIDATES = 8, ROUNDS = 2 };
+enum { ROUNDS = 2 };
 
-struct value {
-  int ncandidates, nstrategies;
-  const struct gs_sharding *candidates[CANDIDATES];
-  double best[CANDIDATES];
-  struct gs_strategy *strategies;
-  bool free;                           /* made on each device as wanted: constants, iota */
-  bool given;                          /* an input nobody annotated: handed over as wanted */
-  int chosen, strategy;
-  const struct gs_sharding *layout;    /* of a leaf */
-};
+static const double SEAM = 1e-3;       /* less than a collective's hop */
 
-/* Strategies found before, by kind of node and the candidates of operands and result. */
-struct known {
-  int kind, nargs, nstrategies;
-  const struct gs_sharding *result;
-  struct gs_sharding_list *args;
-  struct gs_strategy *strategies;
-  struct known *next;
-};
 
-enum { KNOWN_BUCKETS = 512 };
-
-struct state {
-  const struct gs_choose_request *r;
-  struct gs_node *const *nodes;
-  struct value *values;                /* by id */
-  bool completed_only;
-  struct known *known[KNOWN_BUCKETS];
-};
 
 static bool is_leaf(const struct gs_node *node)
 {
   return node->nargs == 0;
 }
 
-static int user_count(const struct state *s, int id)
+static int user_count(const struct gs_choose_state *s, int id)
 {
   int n = s->r->slice->first_user[id + 1] - s->r->slice->first_user[id];
   return n > 0 ? n : 1;
 }
 
-/* From value ID in sharding FROM to what a user requires. */
-static double step_cost(const struct state *s, int id, const struct gs_sharding *from,
-                        const struct gs_sharding *to)
+/* Moving value ID; twice costs more than once, where paths may be the same: a whole path is looked at longer in the
+ * end. */
+static double reshard_cost(const struct gs_choose_state *s, int id, const struct gs_sharding *from,
+                           const struct gs_sharding *to, double limit)
 {
-  const struct value *v = &s->values[id];
+  if (from == to)
+    return 0;
+  double turns = s->r->slice->turns[id];
+  return SEAM + turns * gs_reshard_cost(s->r->resharder, from, to, &s->nodes[id]->type, (limit - SEAM) / turns);
+}
+
+/* From value ID in candidate C to what a user requires, WANTED bytes on a device; or LIMIT, or more. */
+static double step_cost(const struct gs_choose_state *s, int id, int c, const struct gs_sharding *to,
+                        double wanted, double limit)
+{
+  const struct gs_choose_value *v = &s->values[id];
+  const struct gs_sharding *from = v->candidates[c];
   if (from == to || (v->free && to->npartial == 0))
     return 0;
-  const struct gs_type *type = &s->nodes[id]->type;
-  if (v->given && v->layout == NULL && to->npartial == 0
-      && gs_sharding_local_bytes(to, type) <= gs_sharding_local_bytes(v->candidates[0], type))
+  if (v->given && v->layout == NULL && to->npartial == 0 && wanted <= v->bytes[0])
     return 0;
-  return s->r->slice->turns[id] * gs_reshard_cost(s->r->resharder, from, to, type);
+  return reshard_cost(s, id, from, to, limit);
 }
 
 /* The cheapest to have operand ID as REQUIRED, over its candidates. */
-static double operand_cost(const struct state *s, int id, const struct gs_sharding *required)
+static double operand_cost(const struct gs_choose_state *s, int id, const struct gs_sharding *required,
+                           double wanted)
 {
-  const struct value *v = &s->values[id];
-  double cheapest = 1e30, share = 1.0 / user_count(s, id);
+  const struct gs_choose_value *v = &s->values[id];
+  double cheapest = GS_NO_LIMIT, share = 1.0 / user_count(s, id), least[GS_MAX_CANDIDATES];
+  double moved = s->r->shared ? share : 1;
   for (int c = 0; c < v->ncandidates; c++) {
-    double cost = v->best[c] * share;
-    if (cost >= cheapest
-        || (!v->free && !v->given && v->candidates[c] != required
-            && cost + s->r->slice->turns[id]
-                          * gs_reshard_bound(v->candidates[c], required, &s->nodes[id]->type)
-                   >= cheapest))
-      continue;
-    cost += step_cost(s, id, v->candidates[c], required);
-    cheapest = cost < cheapest ? cost : cheapest;
+    least[c] = v->best[c] * share;
+    if (!v->free && !v->given && v->candidates[c] != required)
+      least[c] += moved * s->r->slice->turns[id] * gs_reshard_bound(v->candidates[c], v->bytes[c], required, wanted);
   }
-  return cheapest;
+  for (;;) {
+    int c = 0;
+    for (int k = 1; k < v->ncandidates; k++)
+      c = least[k] < least[c] ? k : c;
+    if (least[c] >= cheapest)
+      return cheapest;
+    double cost = v->best[c] * share;
+    cost += moved * step_cost(s, id, c, required, wanted, (cheapest - cost) / moved);
+    cheapest = cost < cheapest ? cost : cheapest;
+    least[c] = GS_NO_LIMIT;
+  }
 }
 
-static bool users_are_linear(const struct state *s, int id)
+static bool users_are_linear(const struct gs_choose_state *s, int id)
 {
   const struct gs_slice_of_graph *slice = s->r->slice;
   if (slice->first_user[id] == slice->first_user[id + 1])
@@ -121,7 +112,7 @@ static bool pads_little(const struct gs_sharding *sh, const struct gs_type *type
   return gs_sharding_padding(sh, type) <= 0.125;
 }
 
-static bool is_candidate(const struct state *s, int id, const struct gs_sharding *sh, bool linear)
+static bool is_candidate(const struct gs_choose_state *s, int id, const struct gs_sharding *sh, bool linear)
 {
   const struct gs_sharding *completed = s->r->completion->shardings[id];
   const struct gs_type *type = &s->nodes[id]->type;
@@ -134,18 +125,24 @@ static bool is_candidate(const struct state *s, int id, const struct gs_sharding
   return gs_sharding_local_bytes(sh, type) <= 8 * gs_sharding_local_bytes(completed, type) + (1 << 20);
 }
 
-static double candidate_cost(const struct state *s, int id, const struct gs_sharding *candidate,
-                             const double *base, int *strategy)
+/* Strategies by what they cost before the result is moved, cheapest first. */
+struct priced { int count; double base[GS_MAX_STRATEGIES]; unsigned char order[GS_MAX_STRATEGIES]; };
+
+/* The cheapest to have ID as CANDIDATE, BYTES on a device. */
+static double candidate_cost(const struct gs_choose_state *s, int id, const struct gs_sharding *candidate,
+                             double bytes, const struct priced *priced, int *strategy)
 {
-  const struct value *v = &s->values[id];
-  double cheapest = 1e30, turns = s->r->slice->turns[id];
-  for (int t = 0; t < v->nstrategies; t++) {
-    const struct gs_sharding *produced = v->strategies[t].produced;
-    const struct gs_type *type = &s->nodes[id]->type;
-    if (base[t] >= cheapest
-        || (produced != candidate && base[t] + turns * gs_reshard_bound(produced, candidate, type) >= cheapest))
+  const struct gs_ways *w = s->values[id].ways;
+  double cheapest = GS_NO_LIMIT, turns = s->r->slice->turns[id];
+  for (int i = 0; i < priced->count; i++) {
+    int t = priced->order[i];
+    const struct gs_sharding *produced = w->strategies[t].produced;
+    if (priced->base[t] >= cheapest)
+      break;
+    if (produced != candidate
+        && priced->base[t] + turns * gs_reshard_bound(produced, w->bytes[t], candidate, bytes) >= cheapest)
       continue;
-    double cost = base[t] + turns * gs_reshard_cost(s->r->resharder, produced, candidate, type);
+    double cost = priced->base[t] + reshard_cost(s, id, produced, candidate, cheapest - priced->base[t]);
     if (cost < cheapest) {
       cheapest = cost;
       *strategy = t;
@@ -154,101 +151,128 @@ static double candidate_cost(const struct state *s, int id, const struct gs_shar
   return cheapest;
 }
 
-static void insert_candidate(struct value *v, const struct gs_sharding *sh, double cost)
+static bool is_full(const struct gs_choose_value *v, double cost)
+{
+  return v->ncandidates == GS_MAX_CANDIDATES && v->best[GS_MAX_CANDIDATES - 1] <= cost;
+}
+
+/* By cost, after those that are kept whatever they cost. */
+static void insert_candidate(struct gs_choose_value *v, const struct gs_sharding *sh, double bytes, double cost)
 {
   for (int c = 0; c < v->ncandidates; c++)
     if (v->candidates[c] == sh)
       return;
-  int at = v->ncandidates;
-  if (at == CANDIDATES) {
-    if (v->best[CANDIDATES - 1] <= cost)
-      return;
-    at--;
-  } else {
-    v->ncandidates++;
-  }
-  while (at > 1 && v->best[at - 1] > cost) {   /* the completed one stays first */
+  if (is_full(v, cost))
+    return;
+  int at = v->ncandidates < GS_MAX_CANDIDATES ? v->ncandidates++ : GS_MAX_CANDIDATES - 1;
+  while (at > v->nkept && v->best[at - 1] > cost) {
     v->candidates[at] = v->candidates[at - 1];
+    v->bytes[at] = v->bytes[at - 1];
     v->best[at] = v->best[at - 1];
     at--;
   }
   v->candidates[at] = sh;
+  v->bytes[at] = bytes;
   v->best[at] = cost;
 }
 
-static bool same_lists(const struct gs_sharding_list *a, const struct gs_sharding_list *b, int n)
-{
-  for (int i = 0; i < n; i++)
-    if (a[i].count != b[i].count
-        || memcmp(a[i].items, b[i].items, (size_t)a[i].count * sizeof a[i].items[0]) != 0)
-      return false;
-  return true;
-}
-
-static struct known **known_bucket(struct state *s, int kind, const struct gs_sharding_list *args,
-                                   int nargs)
-{
-  uint32_t hash = (uint32_t)kind * 0x9e3779b1u;
-  for (int a = 0; a < nargs; a++)
-    for (int i = 0; i < args[a].count; i++)
-      hash = (hash ^ args[a].items[i]->hash) * 0x85ebca6bu;
-  return &s->known[(hash ^ hash >> 16) % KNOWN_BUCKETS];
-}
-
-static struct known *find_strategies(struct state *s, const struct gs_node *node,
-                                     const struct gs_sharding_list *args,
-                                     const struct gs_sharding *wanted)
-{
-  const struct gs_choose_request *r = s->r;
-  int kind = r->slice->kinds[node->id];
-  struct known **bucket = known_bucket(s, kind, args, node->nargs);
-  for (struct known *k = *bucket; k != NULL; k = k->next)
-    if (k->kind == kind && k->nargs == node->nargs && k->result == wanted
-        && same_lists(k->args, args, node->nargs))
-      return k;
-  struct gs_strategy made[GS_MAX_STRATEGIES];
-  struct gs_sharding_list result = { 1, { wanted } };
-  struct gs_strategy_request request = {
-    .arena = r->arena, .table = r->table, .mesh = wanted->mesh, .node = node,
-    .rule = r->slice->rules[node->id], .args = args, .result = &result
-  };
-  struct known *k = GS_NEW(r->arena, struct known);
-  int n = gs_strategies(&request, made);
-  if (k == NULL || n <= 0)
-    return NULL;
-  *k = (struct known){ .kind = kind, .nargs = node->nargs, .nstrategies = n, .result = wanted,
-                       .next = *bucket };
-  k->args = gs_arena_copy(r->arena, args, (size_t)node->nargs * sizeof *args);
-  k->strategies = gs_arena_copy(r->arena, made, (size_t)n * sizeof *made);
-  if (k->args == NULL || k->strategies == NULL)
-    return NULL;
-  return *bucket = k;
-}
-
-static bool make_strategies(struct state *s, int id)
+static bool make_strategies(struct gs_choose_state *s, int id)
 {
   const struct gs_node *node = s->nodes[id];
-  struct value *v = &s->values[id];
+  struct gs_choose_value *v = &s->values[id];
   struct gs_sharding_list few[4], *args = few;
   if (node->nargs > 4)
     args = GS_NEW_ARRAY(s->r->arena, struct gs_sharding_list, node->nargs);
   if (args == NULL)
     return false;
   for (int a = 0; a < node->nargs; a++) {
-    const struct value *u = &s->values[node->args[a]->id];
+    const struct gs_choose_value *u = &s->values[node->args[a]->id];
     args[a].count = node->nargs > 4 && u->ncandidates > 1 ? 1 : u->ncandidates;
     memcpy(args[a].items, u->candidates, (size_t)args[a].count * sizeof u->candidates[0]);
   }
-  struct known *k = find_strategies(s, node, args, v->candidates[0]);
-  if (k == NULL)
+  struct gs_sharding_list wanted = { 1, { v->candidates[0] } };
+  for (int i = 0; s->wants != NULL && i < s->wants[id].count; i++)
+    if (s->wants[id].items[i] != v->candidates[0])
+      wanted.items[wanted.count++] = s->wants[id].items[i];
+  const struct gs_strategy_request request = {
+    .arena = s->r->arena, .table = s->r->table, .mesh = v->candidates[0]->mesh, .node = node,
+    .rule = s->r->slice->rules[id], .args = args, .result = &wanted, .wide = s->r->wide != NULL && s->r->wide[id]
+  };
+  v->ways = gs_ways_find(s->r->ways, s->r->slice->kinds[id], &request);
+  return v->ways != NULL;
+}
+
+static bool reserve_prices(struct gs_choose_state *s, const struct gs_ways *w)
+{
+  int needed = 0;
+  for (int a = 0; a < w->nargs; a++)
+    needed += w->operands[a].count;
+  if (needed <= s->nprices)
+    return true;
+  s->nprices = 2 * needed;
+  s->prices = GS_NEW_ARRAY(s->r->arena, double, s->nprices);
+  return s->prices != NULL;
+}
+
+/* Whether another user of ARG than ID has it moved to REQUIRED anyway. */
+static bool is_moved(const struct gs_choose_state *s, int arg, const struct gs_sharding *required, int id)
+{
+  enum { LOOK_AT = 16 };
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  int end = slice->first_user[arg + 1];
+  if (end - slice->first_user[arg] > LOOK_AT)
+    end = slice->first_user[arg] + LOOK_AT;
+  for (int u = slice->first_user[arg]; u < end; u++) {
+    const struct gs_node *user = s->nodes[slice->users[u]];
+    const struct gs_choose_value *w = &s->values[user->id];
+    for (int a = 0; a < user->nargs && user->id != id; a++)
+      if (user->args[a]->id == arg && w->ways->strategies[w->strategy].required[a] == required)
+        return true;
+  }
+  return false;
+}
+
+/* What user ID pays to have ARG, as that is chosen, moved to REQUIRED. */
+static double move_cost(const struct gs_choose_state *s, int id, int arg, const struct gs_sharding *required,
+                        double bytes, double limit)
+{
+  double cost = step_cost(s, arg, s->values[arg].chosen, required, bytes, limit);
+  return cost > 0 && is_moved(s, arg, required, id) ? 0 : cost;
+}
+
+/* What each strategy of ID costs but for moving the result, as far as that is below LIMIT.  SETTLED: from the
+ * operands' choices, else from the best of their candidates. */
+static bool price(struct gs_choose_state *s, int id, bool settled, double limit, struct priced *priced)
+{
+  const struct gs_node *node = s->nodes[id];
+  const struct gs_ways *w = s->values[id].ways;
+  if (!reserve_prices(s, w))
     return false;
-  v->nstrategies = k->nstrategies;
-  v->strategies = k->strategies;
+  double *at = s->prices;
+  priced->count = w->count;
+  for (int t = 0; t < w->count; t++)
+    priced->base[t] = s->r->slice->turns[id] * w->strategies[t].cost;
+  for (int a = 0; a < w->nargs; a++) {
+    int arg = node->args[a]->id;
+    const struct gs_operand_ways *o = &w->operands[a];
+    for (int k = 0; k < o->count; k++)
+      at[k] = settled ? move_cost(s, id, arg, o->required[k], o->bytes[k], limit)
+                      : operand_cost(s, arg, o->required[k], o->bytes[k]);
+    for (int t = 0; t < w->count; t++)
+      priced->base[t] += at[w->which[t * w->nargs + a]];
+    at += o->count;
+  }
+  for (int t = 0; t < w->count; t++) {
+    int i = t;
+    for (; i > 0 && priced->base[priced->order[i - 1]] > priced->base[t]; i--)
+      priced->order[i] = priced->order[i - 1];
+    priced->order[i] = (unsigned char)t;
+  }
   return true;
 }
 
 /* SH with its partial sums scattered over dim I; NULL where that would pad. */
-static const struct gs_sharding *scattered(const struct state *s, const struct gs_sharding *sh, int i,
+static const struct gs_sharding *scattered(const struct gs_choose_state *s, const struct gs_sharding *sh, int i,
                                            const struct gs_type *type)
 {
   struct gs_dim_sharding dims[GS_MAX_RANK];
@@ -264,34 +288,49 @@ static const struct gs_sharding *scattered(const struct state *s, const struct g
   return gs_sharding_make(s->r->table, sh->mesh, sh->rank, dims, NULL, 0, GS_OP_SUM);
 }
 
-/* What strategies produce, and where that is partial also each way to scatter it, are candidates. */
-static void add_candidates(struct state *s, int id, const double *base)
+static void offer_candidate(struct gs_choose_state *s, int id, const struct gs_sharding *sh, double cost,
+                            bool linear)
 {
-  struct value *v = &s->values[id];
-  bool linear = users_are_linear(s, id);
-  int ignored;
-  for (int t = 0; t < v->nstrategies; t++) {
-    const struct gs_sharding *produced = v->strategies[t].produced;
-    for (int i = -1; i < (produced->npartial > 0 ? produced->rank : 0); i++) {
-      const struct gs_sharding *sh =
-          i < 0 ? produced : scattered(s, produced, i, &s->nodes[id]->type);
-      if (sh == NULL || sh == v->candidates[0]
-          || (i >= 0 && !is_finer(sh, s->r->completion->shardings[id])))
-        continue;
-      if (is_candidate(s, id, sh, linear))
-        insert_candidate(v, sh, candidate_cost(s, id, sh, base, &ignored));
-    }
-  }
+  if (sh != NULL && sh != s->values[id].candidates[0] && is_candidate(s, id, sh, linear))
+    insert_candidate(&s->values[id], sh, gs_sharding_local_bytes(sh, &s->nodes[id]->type), cost);
 }
 
-static bool forward(struct state *s, int id)
+/* What annotated values want, what strategies produce, and where that is partial also each way to scatter it, are
+ * candidates. */
+static void add_candidates(struct gs_choose_state *s, int id, const struct priced *priced)
+{
+  struct gs_choose_value *v = &s->values[id];
+  const struct gs_type *type = &s->nodes[id]->type;
+  bool linear = users_are_linear(s, id);
+  int ignored;
+  for (int i = 0; i < s->wants[id].count; i++)
+    offer_candidate(s, id, s->wants[id].items[i], GS_NO_LIMIT, linear);
+  v->nkept = v->ncandidates;
+  for (int i = 0; i < priced->count; i++) {
+    int t = priced->order[i];
+    const struct gs_sharding *produced = v->ways->strategies[t].produced;
+    if (is_full(v, priced->base[t]))
+      break;
+    offer_candidate(s, id, produced, priced->base[t], linear);
+    for (int d = 0; d < (produced->npartial > 0 ? produced->rank : 0); d++) {
+      const struct gs_sharding *sh = scattered(s, produced, d, type);
+      if (sh != NULL && is_finer(sh, s->r->completion->shardings[id]))
+        offer_candidate(s, id, sh, priced->base[t] + reshard_cost(s, id, produced, sh, GS_NO_LIMIT), linear);
+    }
+  }
+  for (int c = 1; c < v->ncandidates; c++)
+    v->best[c] = candidate_cost(s, id, v->candidates[c], v->bytes[c], priced, &ignored);
+}
+
+static bool forward(struct gs_choose_state *s, int id)
 {
   const struct gs_node *node = s->nodes[id];
-  struct value *v = &s->values[id];
-  double base[GS_MAX_STRATEGIES];
+  struct gs_choose_value *v = &s->values[id];
+  struct priced priced;
   int ignored;
-  v->ncandidates = 1;
+  v->ncandidates = v->nkept = 1;
   v->candidates[0] = s->r->completion->shardings[id];
+  v->bytes[0] = gs_sharding_local_bytes(v->candidates[0], &node->type);
   v->best[0] = 0;
   if (is_leaf(node)) {
     bool input = node->op == GS_OP_INPUT || node->op == GS_OP_PARAM;
@@ -299,22 +338,17 @@ static bool forward(struct state *s, int id)
     v->given = input && !s->r->fixed[id] && !s->completed_only && !s->r->output[id];
     return true;
   }
-  if (!make_strategies(s, id))
+  if (!make_strategies(s, id) || !price(s, id, false, GS_NO_LIMIT, &priced))
     return false;
-  for (int t = 0; t < v->nstrategies; t++) {
-    base[t] = s->r->slice->turns[id] * v->strategies[t].cost;
-    for (int a = 0; a < node->nargs; a++)
-      base[t] += operand_cost(s, node->args[a]->id, v->strategies[t].required[a]);
-  }
-  v->best[0] = candidate_cost(s, id, v->candidates[0], base, &ignored);
+  v->best[0] = candidate_cost(s, id, v->candidates[0], v->bytes[0], &priced, &ignored);
   if (!s->completed_only && !s->r->fixed[id])
-    add_candidates(s, id, base);
+    add_candidates(s, id, &priced);
   return true;
 }
 
-/* What the users of ID, whose strategies are chosen, pay when it is in sharding SH.  A layout that
- * several want is made once. */
-static double users_cost(const struct state *s, int id, const struct gs_sharding *sh)
+/* What the users of ID, whose strategies are chosen, pay when it is its candidate C.  A layout that several want is
+ * made once. */
+static double users_cost(const struct gs_choose_state *s, int id, int c)
 {
   const struct gs_slice_of_graph *slice = s->r->slice;
   const struct gs_sharding *paid[16];
@@ -322,110 +356,172 @@ static double users_cost(const struct state *s, int id, const struct gs_sharding
   double cost = 0;
   for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
     const struct gs_node *user = s->nodes[slice->users[u]];
-    const struct value *w = &s->values[user->id];
+    const struct gs_choose_value *w = &s->values[user->id];
     for (int a = 0; a < user->nargs; a++) {
       if (user->args[a]->id != id)
         continue;
-      const struct gs_sharding *wanted = w->strategies[w->strategy].required[a];
+      const struct gs_operand_ways *o = &w->ways->operands[a];
+      int k = w->ways->which[w->strategy * user->nargs + a];
       bool known = false;
       for (int p = 0; p < npaid && !known; p++)
-        known = paid[p] == wanted;
+        known = paid[p] == o->required[k];
       if (known)
         continue;
       if (npaid < 16)
-        paid[npaid++] = wanted;
-      cost += step_cost(s, id, sh, wanted);
+        paid[npaid++] = o->required[k];
+      cost += step_cost(s, id, c, o->required[k], o->bytes[k], GS_NO_LIMIT);
     }
   }
   return cost;
 }
 
-/* Choose candidate and strategy of ID given its users' strategies.  SETTLED: the operands' choices
- * are made too, else their best over all candidates counts. */
-static void choose_one(struct state *s, int id, bool settled)
+/* What ID and its users pay as everything is chosen. */
+static double cost_now(const struct gs_choose_state *s, int id)
 {
-  const struct gs_node *node = s->nodes[id];
-  struct value *v = &s->values[id];
-  double base[GS_MAX_STRATEGIES], cheapest = 1e30;
-  if (is_leaf(node))
-    return;
-  for (int t = 0; t < v->nstrategies; t++) {
-    base[t] = s->r->slice->turns[id] * v->strategies[t].cost;
-    for (int a = 0; a < node->nargs; a++) {
-      int arg = node->args[a]->id;
-      const struct value *u = &s->values[arg];
-      const struct gs_sharding *required = v->strategies[t].required[a];
-      base[t] += settled ? step_cost(s, arg, u->candidates[u->chosen], required)
-                         : operand_cost(s, arg, required);
-    }
+  const struct gs_choose_value *v = &s->values[id];
+  const struct gs_strategy *strategy = &v->ways->strategies[v->strategy];
+  double cost = users_cost(s, id, v->chosen) + s->r->slice->turns[id] * strategy->cost
+                + reshard_cost(s, id, strategy->produced, v->candidates[v->chosen], GS_NO_LIMIT);
+  for (int a = 0; a < v->ways->nargs; a++) {
+    const struct gs_operand_ways *o = &v->ways->operands[a];
+    int arg = s->nodes[id]->args[a]->id, k = v->ways->which[v->strategy * v->ways->nargs + a];
+    cost += move_cost(s, id, arg, o->required[k], o->bytes[k], GS_NO_LIMIT);
   }
+  return cost;
+}
+
+/* Choose candidate and strategy of ID given its users' strategies. */
+static bool choose_one(struct gs_choose_state *s, int id, bool settled)
+{
+  struct gs_choose_value *v = &s->values[id];
+  struct priced priced;
+  double cheapest = GS_NO_LIMIT;
+  if (is_leaf(s->nodes[id]))
+    return true;
+  if (!price(s, id, settled, settled ? cost_now(s, id) + 1e-6 : GS_NO_LIMIT, &priced))
+    return false;
   int limit = s->completed_only ? 1 : v->ncandidates;
   for (int c = 0; c < limit; c++) {
     int strategy = 0;
-    double cost = candidate_cost(s, id, v->candidates[c], base, &strategy)
-                  + users_cost(s, id, v->candidates[c]);
+    double cost = candidate_cost(s, id, v->candidates[c], v->bytes[c], &priced, &strategy) + users_cost(s, id, c);
     if (cost < cheapest - 1e-9) {
       cheapest = cost;
       v->chosen = c;
       v->strategy = strategy;
     }
   }
+  return true;
 }
 
-/* An input nobody annotated gets the layout that serves its users best, not larger than the
- * completed one. */
-static void choose_given(struct state *s, int id)
+/* Choose again for ID if something around it has changed. */
+static bool improve(struct gs_choose_state *s, int id)
 {
   const struct gs_slice_of_graph *slice = s->r->slice;
-  const struct gs_type *type = &s->nodes[id]->type;
-  struct value *v = &s->values[id];
-  double limit = gs_sharding_local_bytes(v->candidates[0], type);
-  v->layout = v->candidates[0];
-  double cheapest = users_cost(s, id, v->layout);
+  struct gs_choose_value *v = &s->values[id];
+  int chosen = v->chosen, strategy = v->strategy;
+  if (v->settled)
+    return true;
+  v->settled = true;
+  if (!choose_one(s, id, true))
+    return false;
+  if (v->chosen == chosen && v->strategy == strategy)
+    return true;
+  for (int a = 0; a < s->nodes[id]->nargs; a++)
+    s->values[s->nodes[id]->args[a]->id].settled = false;
+  for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++)
+    s->values[slice->users[u]].settled = false;
+  return true;
+}
+
+/* An input nobody annotated gets the layout that serves its users best, not larger than the completed one. */
+static void choose_given(struct gs_choose_state *s, int id)
+{
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  struct gs_choose_value *v = &s->values[id];
+  const struct gs_sharding *best = v->layout = v->candidates[0];
+  double limit = v->bytes[0], cheapest = users_cost(s, id, 0);
   for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
     const struct gs_node *user = s->nodes[slice->users[u]];
-    const struct value *w = &s->values[user->id];
+    const struct gs_choose_value *w = &s->values[user->id];
     for (int a = 0; a < user->nargs; a++) {
-      const struct gs_sharding *wanted = w->strategies[w->strategy].required[a];
-      if (user->args[a]->id != id || wanted->npartial > 0 || gs_sharding_local_bytes(wanted, type) > limit)
+      int k = w->ways->which[w->strategy * user->nargs + a];
+      const struct gs_sharding *wanted = w->ways->operands[a].required[k];
+      if (user->args[a]->id != id || wanted->npartial > 0 || w->ways->operands[a].bytes[k] > limit)
         continue;
-      double cost = users_cost(s, id, wanted);
+      v->candidates[0] = wanted;
+      double cost = users_cost(s, id, 0);
       if (cost < cheapest - 1e-9) {
         cheapest = cost;
-        v->layout = wanted;
+        best = wanted;
       }
     }
   }
-  v->candidates[0] = v->layout;
+  v->candidates[0] = v->layout = best;
+}
+
+static void add_want(struct gs_wants *w, const struct gs_sharding *sh)
+{
+  for (int i = 0; i < w->count; i++)
+    if (w->items[i] == sh)
+      return;
+  if (w->count < GS_MAX_WANTS)
+    w->items[w->count++] = sh;
+}
+
+/* What the users of ID, of which an annotated value comes, want of it. */
+static void collect_wants(struct gs_choose_state *s, int id)
+{
+  const struct gs_slice_of_graph *slice = s->r->slice;
+  struct gs_wants *w = &s->wants[id];
+  if (s->r->fixed[id] || s->r->output[id]) {
+    add_want(w, s->r->completion->shardings[id]);
+    return;
+  }
+  for (int u = slice->first_user[id]; u < slice->first_user[id + 1]; u++) {
+    const struct gs_node *user = s->nodes[slice->users[u]];
+    const struct gs_wants *wanted = &s->wants[user->id];
+    if (gs_strategy_is_given(user->op))
+      continue;
+    for (int a = 0; a < user->nargs; a++)
+      for (int i = 0; user->args[a]->id == id && i < wanted->count; i++) {
+        const struct gs_sharding *sh =
+            gs_strategy_operand(s->r->table, user, slice->rules[user->id], wanted->items[i], a);
+        if (sh != NULL)
+          add_want(w, sh);
+      }
+  }
 }
 
 static struct gs_choice *choose(const struct gs_choose_request *r, bool completed_only)
 {
   const struct gs_slice_of_graph *slice = r->slice;
   int nnodes = slice->graph->nnodes;
-  struct state s = { .r = r, .nodes = slice->graph->nodes, .completed_only = completed_only };
-  s.values = GS_NEW_ARRAY(r->arena, struct value, nnodes + 1);
+  struct gs_choose_state s = { .r = r, .nodes = slice->graph->nodes, .completed_only = completed_only };
+  s.values = GS_NEW_ARRAY(r->arena, struct gs_choose_value, nnodes + 1);
   struct gs_choice *choices = GS_NEW_ARRAY(r->arena, struct gs_choice, nnodes + 1);
   if (s.values == NULL || choices == NULL)
     return NULL;
+  if (!completed_only && (s.wants = GS_NEW_ARRAY(r->arena, struct gs_wants, nnodes + 1)) == NULL)
+    return NULL;
+  for (int i = slice->count - 1; i >= 0 && !completed_only; i--)
+    collect_wants(&s, slice->order[i]);
   for (int i = 0; i < slice->count; i++)
     if (!forward(&s, slice->order[i]))
       return NULL;
   for (int i = slice->count - 1; i >= 0; i--)
-    choose_one(&s, slice->order[i], false);
-  for (int round = 0; round < ROUNDS && !completed_only; round++) {
+    if (!choose_one(&s, slice->order[i], false))
+      return NULL;
+  for (int pass = 0; pass < 2 * ROUNDS && !completed_only; pass++)
     for (int i = 0; i < slice->count; i++)
-      choose_one(&s, slice->order[i], true);
-    for (int i = slice->count - 1; i >= 0; i--)
-      choose_one(&s, slice->order[i], true);
-  }
+      if (!improve(&s, slice->order[pass % 2 == 0 ? i : slice->count - 1 - i]))
+        return NULL;
   for (int i = 0; i < slice->count; i++) {
     int id = slice->order[i];
-    struct value *v = &s.values[id];
+    struct gs_choose_value *v = &s.values[id];
     if (v->given)
       choose_given(&s, id);
     choices[id].sharding = v->candidates[v->chosen];
-    choices[id].strategy = is_leaf(s.nodes[id]) ? NULL : &v->strategies[v->strategy];
+    choices[id].strategy = is_leaf(s.nodes[id]) ? NULL : &v->ways->strategies[v->strategy];
   }
   return choices;
 }

@@ -7,7 +7,7 @@
 #define GS_PARTITION_CHOOSE_H
 
 #include "partition/reshard.h"
-#include "partition/strategy.h"
+#include "partition/ways.h"
 
 struct gs_choice {
   const struct gs_sharding *sharding;          /* of the value */
@@ -24,6 +24,9 @@ struct gs_choose_request {
   const bool *fixed;                           /* by id: annotated */
   const bool *output;                          /* by id: an output; may come out finer than completed */
   const struct gs_partition_options *options;
+  struct gs_ways_table *ways;                  /* of this slice */
+  bool shared;                                 /* expect users of a value to want it in the same sharding */
+  const bool *wide;                            /* by id: look at more ways to run it; NULL: nowhere */
 };
 
 /* Choices by node id, by the cost model; NULL when out of memory. */

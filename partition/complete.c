@@ -268,7 +268,7 @@ static void project(struct state *s, const struct gs_rule *rule, const struct gs
     return;
   struct gs_dim_sharding made[GS_MAX_RANK];
   for (int i = 0; i < value->rank; i++)
-    made[i] = (struct gs_dim_sharding){ dims[i].count, sh->dims[i].open, dims[i].items, 0 };
+    made[i] = (struct gs_dim_sharding){ .naxes = dims[i].count, .open = sh->dims[i].open, .axes = dims[i].items };
   const struct gs_sharding *next =
       gs_sharding_make(s->table, sh->mesh, value->rank, made, NULL, 0, GS_OP_SUM);
   if (next == NULL) {

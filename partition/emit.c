@@ -128,7 +128,7 @@ static int reach(struct gs_emitter *e, int id, const struct gs_sharding *wanted,
   for (const struct gs_held *h = e->held[id]; h != NULL; h = h->next) {
     if (h->sharding == wanted)
       return h->step;
-    double cost = gs_reshard_cost(e->r->resharder, h->sharding, wanted, &node->type);
+    double cost = gs_reshard_cost(e->r->resharder, h->sharding, wanted, &node->type, cheapest);
     if (cost < cheapest) {
       cheapest = cost;
       from = h;
@@ -154,6 +154,10 @@ static int reach(struct gs_emitter *e, int id, const struct gs_sharding *wanted,
   }
   int step = from->step;
   const char *reason = NULL;
+  if (user != NULL && user->op == GS_OP_SHARD) {       /* which asks for nothing but the move */
+    node = user;
+    user = NULL;
+  }
   for (int i = 0; i < path->nmoves && reason == NULL; i++)
     if (gs_op_is_collective(move_op(path->moves[i].kind)))
       reason = move_reason(e, node, from->sharding, wanted, user);

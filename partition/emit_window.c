@@ -29,18 +29,55 @@ static double dim_bytes(const struct gs_node *node, int dim, int64_t parts, cons
   return out == 0 ? 0 : elements * (double)gs_type_bytes(local) / (double)out;
 }
 
+static bool window_dim(const struct gs_rule *rule, int i)
+{
+  return rule->result.dims[i].count == 1
+         && rule->factors[rule->result.dims[i].factors[0]].kind == GS_FACTOR_WINDOW;
+}
+
+/* The order in which a window operator works on its dims: what makes the tensor smaller comes before what sends it,
+ * what makes it larger after.  BEFORE and AFTER are a device's sizes, CUT says which dims elements are sent along. */
+struct order { int count, dims[GS_MAX_RANK]; };
+
+static bool comes_first(const int64_t *before, const int64_t *after, const bool *cut, int i, int k)
+{
+  bool less_i = after[i] < before[i], less_k = after[k] < before[k];
+  if (cut[i] && cut[k])
+    return (double)after[i] * (double)before[k] < (double)after[k] * (double)before[i];
+  return cut[i] ? !cut[k] && !less_k : cut[k] && less_i;
+}
+
+static struct order order_dims(const struct gs_rule *rule, const int64_t *before, const int64_t *after,
+                               const bool *cut)
+{
+  struct order o = { 0 };
+  for (int i = 0; i < rule->result.rank; i++) {
+    if (!window_dim(rule, i))
+      continue;
+    int at = o.count++;
+    for (; at > 0 && comes_first(before, after, cut, i, o.dims[at - 1]); at--)
+      o.dims[at] = o.dims[at - 1];
+    o.dims[at] = i;
+  }
+  return o;
+}
+
 double gs_bytes_window(const struct gs_form_query *q)
 {
   double bytes = 0;
-  struct gs_type local = gs_sharding_local(q->produced, &q->node->type);
-  for (int i = 0; i < q->rule->result.rank; i++) {
-    const struct gs_dim_rule *dim = &q->rule->result.dims[i];
-    if (dim->count != 1 || q->rule->factors[dim->factors[0]].kind != GS_FACTOR_WINDOW)
+  struct gs_type after = gs_sharding_local(q->produced, &q->node->type),
+                 local = gs_sharding_local(q->required[0], &q->node->args[0]->type);
+  bool cut[GS_MAX_RANK];
+  for (int i = 0; i < q->rule->result.rank; i++)
+    cut[i] = window_dim(q->rule, i) && q->factors[q->rule->result.dims[i].factors[0]].count > 0;
+  struct order o = order_dims(q->rule, local.dims, after.dims, cut);
+  local.dtype = q->node->type.dtype;
+  for (int k = 0; k < o.count; k++) {
+    int i = o.dims[k];
+    local.dims[i] = after.dims[i];
+    if (!cut[i] || (q->masked >> i & 1))
       continue;
-    int64_t parts = gs_axis_list_size(&q->factors[dim->factors[0]]);
-    if (parts == 1 || (q->masked >> i & 1))
-      continue;
-    double sent = dim_bytes(q->node, i, parts, &local);
+    double sent = dim_bytes(q->node, i, gs_axis_list_size(&q->factors[q->rule->result.dims[i].factors[0]]), &local);
     if (sent < 0)
       return -1;
     bytes += sent;
@@ -113,37 +150,48 @@ static void neutralize(enum gs_op op, union gs_attrs *attrs, int i)
   }
 }
 
-static bool window_dim(const struct gs_rule *rule, int i)
+/* The dims in WHICH, a bit set, by the operator itself: no elements are sent along them. */
+static int local_dims(struct gs_emitter *e, const struct gs_node *node, const int *args, uint32_t which,
+                      const struct gs_sharding *sharding)
 {
-  return rule->result.dims[i].count == 1
-         && rule->factors[rule->result.dims[i].factors[0]].kind == GS_FACTOR_WINDOW;
+  union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
+  struct gs_type type = e->b.steps[args[0]].global;
+  if (attrs == NULL) {
+    e->b.failed = true;
+    return args[0];
+  }
+  for (int i = 0; i < type.rank; i++)
+    if (which >> i & 1)
+      type.dims[i] = node->type.dims[i];
+    else
+      neutralize(node->op, attrs, i);
+  return gs_emit_add(e, node->op, args, node->nargs, attrs, &type, sharding, node);
 }
 
 /* Some of the moved dims are cut. */
 static int emit_cut(struct gs_emitter *e, const struct gs_node *node, int *args,
                     const struct gs_sharding *produced)
 {
-  const struct gs_rule *rule = e->r->slice->rules[node->id];
-  union gs_attrs *attrs = gs_arena_copy(e->b.arena, node->attrs, sizeof *attrs);
-  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE;
-  int moved = several ? node->nargs : 1, left = 0;
-  if (attrs == NULL) {
-    e->b.failed = true;
-    return args[0];
-  }
-  for (int i = 0; i < node->type.rank; i++) {
-    if (!window_dim(rule, i))
-      continue;
-    if (e->b.steps[args[0]].sharding->dims[i].naxes == 0 && node->op != GS_OP_ASSEMBLE) {
-      left++;
+  const struct gs_sharding *start = e->b.steps[args[0]].sharding;
+  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE, cut[GS_MAX_RANK];
+  struct gs_type before = gs_sharding_local(start, &node->args[0]->type),
+                 after = gs_sharding_local(produced, &node->type);
+  for (int i = 0; i < node->type.rank; i++)
+    cut[i] = node->op == GS_OP_ASSEMBLE || start->dims[i].naxes > 0;
+  struct order o = order_dims(e->r->slice->rules[node->id], before.dims, after.dims, cut);
+  uint32_t left = 0;
+  for (int k = 0; k < o.count; k++) {
+    int i = o.dims[k];
+    if (!cut[i]) {
+      left |= several ? 0 : 1u << i;
       continue;
     }
-    args[0] = exchange_dim(e, node, i, args, moved, produced);
-    neutralize(node->op, attrs, i);
+    if (left != 0)
+      args[0] = local_dims(e, node, args, left, e->b.steps[args[0]].sharding);
+    left = 0;
+    args[0] = exchange_dim(e, node, i, args, several ? node->nargs : 1, produced);
   }
-  if (left == 0 || several)
-    return args[0];
-  return gs_emit_add(e, node->op, args, node->nargs, attrs, &node->type, produced, node);
+  return left == 0 ? args[0] : local_dims(e, node, args, left, produced);
 }
 
 /* NODE's attributes on a device: nothing is left to do along dims that stay as they are, though what

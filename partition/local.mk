@@ -7,6 +7,7 @@ libgspmd_la_SOURCES += \
   %D%/builder.h \
   %D%/choose.c \
   %D%/choose.h \
+  %D%/choose_state.h \
   %D%/complete.c \
   %D%/complete.h \
   %D%/emit.c \
@@ -80,6 +81,8 @@ libgspmd_la_SOURCES += \
   %D%/strategy_given.c \
   %D%/view.c \
   %D%/warnings.c \
+  %D%/ways.c \
+  %D%/ways.h \
   %D%/windows.c \
   %D%/windows.h \
   %D%/writer.c \

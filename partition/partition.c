@@ -73,7 +73,7 @@ static const struct gs_sharding *translate(struct job *j, const struct gs_node *
       for (int t = 0; t < axes.count; t++)
         gs_axis_list_add(&lists[i], axes.items[t]);
     }
-    dims[i] = (struct gs_dim_sharding){ lists[i].count, from->dims[i].open, lists[i].items, 0 };
+    dims[i] = (struct gs_dim_sharding){ .naxes = lists[i].count, .open = from->dims[i].open, .axes = lists[i].items };
   }
   const struct gs_mesh *mesh = j->meshes[node->id];
   for (int i = 0; i < from->rank; i++)
@@ -211,10 +211,14 @@ static bool close_dims(struct job *j, struct gs_completion *completion)
   return true;
 }
 
-/* Choose and emit by REQUEST; keep the program if it is better than the plan's, whose *COST is
- * lowered. */
+enum { LARGE = 20000 };                /* nodes; from here on the fewer tries the better */
+
+/* The best so far. */
+struct best { double cost; const struct gs_choice *choices; };
+
+/* Choose and emit by REQUEST; keep the program if it is better than the plan's, the BEST. */
 static bool try_program(struct gs_plan *plan, struct job *j, const struct gs_choose_request *request,
-                        double *cost)
+                        struct best *best)
 {
   double bytes;
   struct gs_choice *chosen = gs_choose(request);
@@ -223,37 +227,94 @@ static bool try_program(struct gs_plan *plan, struct job *j, const struct gs_cho
   if (other == NULL)
     return false;
   double other_cost = objective(j->arena, other, &bytes);
-  if (other_cost >= *cost - 1e-6)
+  if (other_cost >= best->cost - 1e-6)
     return true;
-  *cost = other_cost;
+  *best = (struct best){ other_cost, chosen };
   plan->program = other;
   plan->ndepartures = 0;
   return list_departures(plan, j, request->slice, chosen);
+}
+
+/* Where something is moved: nodes whose operands or result are not where they are wanted. */
+static void find_moves(const struct gs_slice_of_graph *slice, const struct gs_choice *choices, bool *moved)
+{
+  for (int i = 0; i < slice->count; i++) {
+    const struct gs_node *node = slice->graph->nodes[slice->order[i]];
+    const struct gs_choice *c = &choices[node->id];
+    if (c->strategy == NULL)
+      continue;
+    moved[node->id] = moved[node->id] || c->strategy->produced != c->sharding;
+    for (int a = 0; a < node->nargs; a++)
+      if (c->strategy->required[a] != choices[node->args[a]->id].sharding)
+        moved[node->id] = moved[node->args[a]->id] = true;
+  }
+}
+
+/* Again with more ways to run operators where something is moved.  Outputs stay as they are: what was found for them came of the program
+ * itself, here they would be moved just to end up finer. */
+static bool try_more_ways(struct gs_plan *plan, struct job *j, struct gs_choose_request request, struct best *best)
+{
+  struct gs_completion pinned = *request.completion;
+  size_t count = (size_t)request.slice->graph->nnodes + 1;
+  bool *fixed = gs_arena_copy(j->arena, request.fixed, count * sizeof *fixed);
+  bool *wide = GS_NEW_ARRAY(j->arena, bool, count);
+  pinned.shardings = gs_arena_copy(j->arena, pinned.shardings, count * sizeof *pinned.shardings);
+  if (fixed == NULL || wide == NULL || pinned.shardings == NULL)
+    return false;
+  for (int i = 0; i < j->noutputs; i++) {
+    int id = j->outputs[i]->id;
+    pinned.shardings[id] = best->choices[id].sharding;
+    fixed[id] = true;
+  }
+  request.completion = &pinned;
+  request.fixed = fixed;
+  find_moves(request.slice, best->choices, wide);
+  request.wide = wide;
+  if (!try_program(plan, j, &request, best))
+    return false;
+  request.shared = true;
+  return request.slice->count > LARGE || try_program(plan, j, &request, best);
+}
+
+static bool outputs_are_annotated(const struct job *j)
+{
+  for (int i = 0; i < j->noutputs; i++)
+    if (!j->fixed[j->outputs[i]->id])
+      return false;
+  return true;
 }
 
 static bool plan_programs(struct gs_plan *plan, struct job *j)
 {
   struct gs_choose_request request = {
     .arena = j->arena, .table = j->table, .resharder = j->resharder, .slice = j->slice,
-    .completion = plan->completion, .meshes = j->meshes, .fixed = j->fixed, .output = j->output, .options = j->options
+    .completion = plan->completion, .meshes = j->meshes, .fixed = j->fixed, .output = j->output, .options = j->options,
+    .ways = gs_ways_table_new(j->arena)
   };
+  if (request.ways == NULL)
+    return false;
   struct gs_choice *completed = gs_choose_completed(&request);
   if (completed == NULL)
     return false;
   plan->program = gs_emit(&request, completed, j->outputs, j->names, j->noutputs);
   if (plan->program == NULL)
     return false;
-  double cost = objective(j->arena, plan->program, &plan->completed_bytes);
+  struct best best = { objective(j->arena, plan->program, &plan->completed_bytes), completed };
   if (j->options->follow_completed || plan->completed_bytes == 0)
     return true;
-  if (!try_program(plan, j, &request, &cost))
+  /* The two tries take about as long as all else; in large programs one has to do. */
+  bool large = j->slice->count > LARGE, annotated = outputs_are_annotated(j);
+  if (!(large && annotated) && !try_program(plan, j, &request, &best))
+    return false;
+  if (!(large && !annotated) && !try_more_ways(plan, j, request, &best))
     return false;
   int fused;
   struct gs_graph *graph = gs_windows_fuse(j->arena, j->graph, j->slice, j->output, &fused);
   if (graph == NULL || fused == 0)
     return graph != NULL;
   request.slice = gs_slice_of_graph(j->arena, graph, j->outputs, j->noutputs);
-  return request.slice != NULL && try_program(plan, j, &request, &cost);
+  request.ways = gs_ways_table_new(j->arena);
+  return request.slice != NULL && request.ways != NULL && try_program(plan, j, &request, &best);
 }
 
 static bool prepare(struct job *j, const struct gs_mesh *current)

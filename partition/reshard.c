@@ -12,7 +12,9 @@ struct memo {
   int64_t dims[GS_MAX_RANK];
   size_t element;
   uint32_t hash;
-  struct gs_path *path;
+  struct gs_path *path;                /* NULL until asked for */
+  double cost;                         /* of the cheapest path over the atoms of both sides; 0: unknown */
+  double bound;                        /* no such path is cheaper */
   struct memo *next;
 };
 
@@ -419,29 +421,45 @@ static bool is_even(const struct gs_layout_problem *p)
   return true;
 }
 
+static bool reduces_twice(const struct gs_sharding *from, const struct gs_sharding *to)
+{
+  return from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind;
+}
+
+/* Pose the problem; only paths below LIMIT are of use.  NULL when it cannot be, or out of memory. */
+static struct search *prepare(struct gs_resharder *r, const struct gs_sharding *from, const struct gs_sharding *to,
+                              const struct gs_type *type, enum gs_layout_cut cut, double limit)
+{
+  struct search *s = r->search != NULL ? r->search : GS_NEW(r->arena, struct search);
+  if (s == NULL)
+    return NULL;
+  r->search = s;
+  s->arena = r->arena;
+  s->limit = limit;
+  s->haste = 1;
+  if (!gs_layout_problem(&s->problem, from, to, type, cut))
+    return NULL;
+  s->goal = s->problem.goal;
+  s->even = is_even(&s->problem);
+  s->wanted = block_bytes(s, &s->goal);
+  s->cutting = s->problem.all_may_cut ? ~(uint32_t)0 : gs_layout_used(&s->goal);
+  return s;
+}
+
 /* The cheapest path over the atoms that CUT gives, if it costs less than LIMIT. */
 static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
                         const struct gs_sharding *to, const struct gs_type *type,
                         enum gs_layout_cut cut, double limit, struct gs_path *path)
 {
-  struct search *s = r->search != NULL ? r->search : GS_NEW(r->arena, struct search);
+  struct search *s = prepare(r, from, to, type, cut, limit);
   if (s == NULL)
     return false;
-  r->search = s;
-  s->arena = r->arena;
-  s->limit = limit;
-  if (!gs_layout_problem(&s->problem, from, to, type, cut))
-    return false;
-  if (from->npartial > 0 && to->npartial > 0 && from->partial_kind != to->partial_kind)
+  if (reduces_twice(from, to))
     return cut == GS_CUT_SIDES && path_by_reduction(r, s->problem, path);
-  s->goal = s->problem.goal;
-  s->even = is_even(&s->problem);
-  s->wanted = block_bytes(s, &s->goal);
-  s->cutting = s->problem.all_may_cut ? ~(uint32_t)0 : gs_layout_used(&s->goal);
   /* Where looking at many states shows no cheapest path, one not much dearer is better than none. */
   s->count = MAX_STATES;
   s->failed = false;
-  for (s->haste = 1; s->haste <= MOST_HASTE && s->count >= MAX_STATES && !s->failed; s->haste *= 3) {
+  for (; s->haste <= MOST_HASTE && s->count >= MAX_STATES && !s->failed; s->haste *= 3) {
     int goal = search_start(s, &s->problem.start) ? search_run(s) : -1;
     if (goal >= 0)
       return path_from(r, s, goal, path);
@@ -490,30 +508,38 @@ static uint32_t memo_hash(const struct gs_sharding *from, const struct gs_shardi
   return (uint32_t)(hash ^ hash >> 29 ^ hash >> 47);
 }
 
-const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
-                                      const struct gs_sharding *to, const struct gs_type *type)
+/* What is known of the paths; NULL when out of memory. */
+static struct memo *recall(struct gs_resharder *r, const struct gs_sharding *from, const struct gs_sharding *to,
+                           const struct gs_type *type)
 {
   uint32_t hash = memo_hash(from, to, type);
   size_t element = gs_dtype_size(type->dtype);
-  for (struct memo *m = r->buckets[hash % BUCKETS]; m != NULL; m = m->next)
+  struct memo *m = r->buckets[hash % BUCKETS];
+  for (; m != NULL; m = m->next)
     if (m->hash == hash && m->from == from && m->to == to && m->element == element
         && memcmp(m->dims, type->dims, sizeof m->dims) == 0)
-      return m->path;
-  struct memo *m = GS_NEW(r->arena, struct memo);
-  struct gs_path *path = GS_NEW(r->arena, struct gs_path);
-  if (m == NULL || path == NULL || !find_path(r, from, to, type, path))
+      return m;
+  if ((m = GS_NEW(r->arena, struct memo)) == NULL)
     return NULL;
-  *m = (struct memo){ .from = from, .to = to, .element = element, .hash = hash, .path = path,
-                      .next = r->buckets[hash % BUCKETS] };
+  *m = (struct memo){ .from = from, .to = to, .element = element, .hash = hash, .next = r->buckets[hash % BUCKETS] };
   memcpy(m->dims, type->dims, sizeof m->dims);
-  r->buckets[hash % BUCKETS] = m;
-  return path;
+  return r->buckets[hash % BUCKETS] = m;
 }
 
-double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding *to,
-                        const struct gs_type *type)
+const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
+                                      const struct gs_sharding *to, const struct gs_type *type)
 {
-  double held = gs_sharding_local_bytes(from, type), wanted = gs_sharding_local_bytes(to, type);
+  struct memo *m = recall(r, from, to, type);
+  struct gs_path *path;
+  if (m == NULL || m->path != NULL)
+    return m == NULL ? NULL : m->path;
+  if ((path = GS_NEW(r->arena, struct gs_path)) == NULL || !find_path(r, from, to, type, path))
+    return NULL;
+  return m->path = path;
+}
+
+double gs_reshard_bound(const struct gs_sharding *from, double held, const struct gs_sharding *to, double wanted)
+{
   if (from->npartial > 0 && to->npartial == 0) {
     double n = (double)gs_axes_size(from->partial, from->npartial);
     return (n - 1) / n * wanted;
@@ -521,11 +547,24 @@ double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding
   return wanted > held ? wanted - held : 0;
 }
 
-double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,
-                       const struct gs_sharding *to, const struct gs_type *type)
+double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from, const struct gs_sharding *to,
+                       const struct gs_type *type, double limit)
 {
   if (from == to)
     return 0;
+  struct memo *m = recall(r, from, to, type);
+  if (m == NULL)
+    return GS_NO_LIMIT;
+  if (m->cost > 0 || m->path != NULL)
+    return m->path != NULL ? m->path->cost : m->cost;
+  if (m->bound >= limit)
+    return m->bound;
+  struct search *s = reduces_twice(from, to) ? NULL : prepare(r, from, to, type, GS_CUT_SIDES, limit);
+  int goal = s != NULL && search_start(s, &s->problem.start) ? search_run(s) : -1;
+  if (goal >= 0)
+    return m->cost = s->states[goal].cost;
+  if (s != NULL && !s->failed && s->count < MAX_STATES && limit < GS_NO_LIMIT)
+    return m->bound = limit;
   const struct gs_path *path = gs_reshard_path(r, from, to, type);
-  return path == NULL ? 1e30 : path->cost;
+  return path == NULL ? GS_NO_LIMIT : path->cost;
 }

@@ -32,6 +32,9 @@ struct gs_path {
   bool fallback;                       /* everything gathered and cut again: no path was found */
 };
 
+/* More than any path costs. */
+#define GS_NO_LIMIT 1e30
+
 struct gs_resharder;
 /* Remembers paths in ARENA; shardings are made in TABLE. */
 struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding_table *table);
@@ -40,11 +43,12 @@ struct gs_resharder *gs_resharder_new(struct gs_arena *arena, struct gs_sharding
  * TYPE.  TO may be partial only along axes that FROM does not cut. */
 const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sharding *from,
                                       const struct gs_sharding *to, const struct gs_type *type);
-/* A cost that no path is below, without a search: what a device must receive beyond what it holds. */
-double gs_reshard_bound(const struct gs_sharding *from, const struct gs_sharding *to,
-                        const struct gs_type *type);
-/* Its cost alone; 0 without a look where the two are the same. */
-double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from,
-                       const struct gs_sharding *to, const struct gs_type *type);
+/* A cost that no path is below, without a search: what a device must receive beyond what it holds.  HELD and
+ * WANTED are the bytes on a device of FROM and TO. */
+double gs_reshard_bound(const struct gs_sharding *from, double held, const struct gs_sharding *to, double wanted);
+/* What the path costs, or LIMIT or more when that is at least LIMIT.  Paths that are cheaper for cutting a tensor
+ * by more than both sides do meanwhile are not looked for: gs_reshard_path may find one. */
+double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from, const struct gs_sharding *to,
+                       const struct gs_type *type, double limit);
 
 #endif

@@ -30,7 +30,7 @@ static void spatial_factors(struct gs_rule_draft *d, const struct gs_conv *c, in
                      *out = &d->result[c->out_spatial[k]];
   bool pass = stays(&c->windows[k]);
   int position = gs_rule_add_factor(d, pass ? GS_FACTOR_PASS : GS_FACTOR_WINDOW,
-                                    d->node->type.dims[c->out_spatial[k]], pass ? 1 : 2);
+                                    d->node->type.dims[c->out_spatial[k]], 1);
   gs_rule_put(in, position);
   gs_rule_put(out, position);
   if (pass || c->windows[k].base_dilate > 1)   /* gaps and parts of a kernel: not both */

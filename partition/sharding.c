@@ -109,9 +109,11 @@ static const struct gs_sharding *table_insert(struct gs_sharding_table *table, s
   if (s == NULL)
     return NULL;
   memcpy(s, key, sizeof *s + dims);
-  for (int i = 0; i < s->rank; i++)
+  for (int i = 0; i < s->rank; i++) {
     s->dims[i].axes = gs_arena_copy(table->arena, key->dims[i].axes,
                                     (size_t)key->dims[i].naxes * sizeof(struct gs_axis));
+    s->dims[i].parts = gs_axes_size(key->dims[i].axes, key->dims[i].naxes);
+  }
   s->partial = gs_arena_copy(table->arena, key->partial,
                              (size_t)key->npartial * sizeof(struct gs_axis));
   table->slots[at] = s;
@@ -189,15 +191,14 @@ const struct gs_sharding *gs_sharding_replicated(struct gs_sharding_table *table
 
 int64_t gs_sharding_parts(const struct gs_sharding *s, int i)
 {
-  return gs_axes_size(s->dims[i].axes, s->dims[i].naxes);
+  return s->dims[i].parts;
 }
 
 int64_t gs_sharding_block(const struct gs_sharding *s, int i, int64_t size)
 {
   if (s->dims[i].block != 0)
     return s->dims[i].block;
-  int64_t parts = gs_sharding_parts(s, i);
-  return gs_ceil_div(size, parts);
+  return s->dims[i].parts == 1 ? size : gs_ceil_div(size, s->dims[i].parts);
 }
 
 struct gs_type gs_sharding_local(const struct gs_sharding *s, const struct gs_type *type)

@@ -20,6 +20,7 @@ struct gs_dim_sharding {
   bool open;                           /* completion may append axes */
   const struct gs_axis *axes;          /* no two adjacent ones could be fused */
   int64_t block;                       /* 0: ceil(D/A) */
+  int64_t parts;                       /* size of the axes; gs_sharding_make fills it in */
 };
 
 struct gs_sharding {

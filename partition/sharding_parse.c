@@ -102,7 +102,7 @@ static const struct gs_sharding *make(const struct gs_sharding_parse *p, int ran
 {
   struct gs_dim_sharding dims[GS_MAX_RANK] = { 0 };
   for (int i = 0; i < rank; i++)
-    dims[i] = (struct gs_dim_sharding){ lists[i].count, open[i], lists[i].items, 0 };
+    dims[i] = (struct gs_dim_sharding){ .naxes = lists[i].count, .open = open[i], .axes = lists[i].items };
   const struct gs_sharding *s = gs_sharding_make(p->table, p->mesh, rank, dims, partial->items,
                                                  partial->count, GS_OP_SUM);
   if (s == NULL)

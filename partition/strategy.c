@@ -7,7 +7,7 @@
 
 #include "partition/form.h"
 
-enum { NONE = -1, PARTIAL = -2, MAX_ATOMS = 10, MAX_SOURCES = 40 };
+enum { NONE = -1, PARTIAL = -2, MAX_ATOMS = 10, MAX_SOURCES = 40, MAX_WIDE = 40 };
 
 /* A sharding in sight, seen through the rule. */
 struct source { const struct gs_value_rule *value; const struct gs_sharding *sharding; };
@@ -19,7 +19,8 @@ struct search {
   struct source sources[MAX_SOURCES];
   int nsources;
   struct gs_atoms atoms;
-  uint64_t places[MAX_ATOMS];                  /* bit f: the atom stands on factor f somewhere */
+  uint64_t places[MAX_ATOMS];                  /* bit f: the atom may cut factor f */
+  uint64_t stands[MAX_ATOMS];                  /* bit f: it does so somewhere around */
   bool partial[MAX_ATOMS];                     /* an operand is partial along it */
   enum gs_op partial_kind;
   int assigned[MAX_ATOMS];                     /* factor, NONE or PARTIAL */
@@ -155,16 +156,20 @@ static int position_in(const struct search *s, int k, int f, int a)
 }
 
 /* Whether atom A comes before B on factor F: as in the first source that has both, starting the look
- * at source FIRST; else by number. */
+ * at source FIRST; else what stands there in some source comes before what is moved there, as an
+ * all-to-all leaves it; else by number. */
 static bool before(const struct search *s, int f, int a, int b, int first)
 {
+  int stays = -1;                              /* whether A does; -1: unknown */
   for (int i = 0; i < s->nsources; i++) {
     int k = (first + i) % s->nsources;
     int at_a = position_in(s, k, f, a), at_b = position_in(s, k, f, b);
     if (at_a >= 0 && at_b >= 0)
       return at_a < at_b;
+    if (stays < 0 && (at_a >= 0 || at_b >= 0))
+      stays = at_a >= 0;
   }
-  return a < b;
+  return stays < 0 ? a < b : stays;
 }
 
 /* Axes of dim I of VALUE under the assignment; false when a factor would have to be cut unevenly
@@ -292,6 +297,15 @@ static double work_inside(const struct search *s, const struct assignment *as,
   return bytes < 0 ? bytes : bytes + points * gs_op_info(s->r->node->op)->flops / 1000;
 }
 
+static bool is_wanted(const struct gs_strategy_request *r, const struct gs_sharding *sh)
+{
+  for (int i = 0; i < r->result->count; i++)
+    if (r->result->items[i] == sh)
+      return true;
+  return false;
+}
+
+/* A shard node only moves its operand: one path, no stop between two. */
 static void add_strategy(struct search *s, const struct assignment *as)
 {
   const struct gs_strategy_request *r = s->r;
@@ -305,7 +319,7 @@ static void add_strategy(struct search *s, const struct assignment *as)
     return;
   }
   const struct gs_sharding *produced = value_sharding(s, as, -1, true);
-  if (produced == NULL)
+  if (produced == NULL || (r->node->op == GS_OP_SHARD && !is_wanted(r, produced)))
     return;
   for (int a = 0; a < nargs; a++) {
     bool holds = as->holder < 0 ? !(linear == GS_LINEAR_SELECT && a == 0)
@@ -406,11 +420,51 @@ static bool order_matters(const struct search *s)
   return false;
 }
 
+static double combinations(const struct search *s, uint64_t more)
+{
+  double n = 1;
+  for (int a = 0; a < s->atoms.count; a++)
+    n *= 1 + __builtin_popcountll(s->places[a] | more) + s->partial[a];
+  return n;
+}
+
+/* Every axis may cut every factor that can be cut, as long as that leaves few enough combinations. */
+static void widen(struct search *s)
+{
+  const struct gs_rule *rule = s->r->rule;
+  uint64_t more = 0;
+  for (int f = 0; f < rule->nfactors; f++)
+    if (rule->factors[f].kind == GS_FACTOR_PASS || rule->factors[f].kind == GS_FACTOR_REDUCE)
+      more |= 1ull << f;
+  if (combinations(s, more) <= MAX_WIDE)
+    for (int a = 0; a < s->atoms.count; a++)
+      s->places[a] |= more;
+}
+
+/* Nothing is padded for the sake of an axis that cuts the factor nowhere around. */
+static bool pads_needlessly(const struct search *s)
+{
+  for (int f = 0; f < s->r->rule->nfactors; f++) {
+    int64_t parts = 1;
+    bool stand = true;
+    for (int a = 0; a < s->atoms.count; a++)
+      if (s->assigned[a] == f) {
+        parts *= s->atoms.items[a].size;
+        stand = stand && (s->stands[a] >> f & 1);
+      }
+    if (!stand && s->r->rule->factors[f].size % parts != 0)
+      return true;
+  }
+  return false;
+}
+
 static void enumerate(struct search *s, int atom)
 {
   if (s->count == GS_MAX_STRATEGIES)
     return;
   if (atom == s->atoms.count) {
+    if (s->r->wide && pads_needlessly(s))
+      return;
     int variants = order_matters(s) ? s->nsources : 1;
     for (int first = 0; first < variants && first < 4; first++)
       finish_assignment(s, first);
@@ -445,6 +499,18 @@ static void assign_as_source(struct search *s, int k, struct assignment *as)
       if (s->r->rule->factors[value->dims[i].factors[j]].kind != GS_FACTOR_OPAQUE)
         gs_rule_factor_axes(s->r->rule, &value->dims[i], &sh->dims[i], j,
                        &as->factor[value->dims[i].factors[j]]);
+}
+
+const struct gs_sharding *gs_strategy_operand(struct gs_sharding_table *table, const struct gs_node *node,
+                                              const struct gs_rule *rule, const struct gs_sharding *result,
+                                              int arg)
+{
+  struct gs_strategy_request request = { .table = table, .mesh = result->mesh, .node = node, .rule = rule };
+  struct search s = { .r = &request, .partial_kind = GS_OP_SUM };
+  struct assignment as;
+  add_source(&s, &rule->result, result);
+  assign_as_source(&s, 0, &as);
+  return value_sharding(&s, &as, arg, false);
 }
 
 /* Reshapes whose cut dim does not fall into factors: each part keeps its run of elements. */
@@ -496,14 +562,14 @@ int gs_strategies(const struct gs_strategy_request *r, struct gs_strategy *strat
     for (int i = 0; i < r->args[a].count; i++)
       add_source(&s, &r->rule->args[a], r->args[a].items[i]);
   if (collect_atoms(&s)) {
-    double combinations = 1;
     collect_places(&s);
     add_other_places(&s);
     for (int a = 0; a < s.atoms.count; a++)
       s.places[a] &= ~opaque_factors(r->rule);
-    for (int a = 0; a < s.atoms.count; a++)
-      combinations *= 1 + __builtin_popcountll(s.places[a]) + s.partial[a];
-    if (combinations <= GS_MAX_STRATEGIES)
+    memcpy(s.stands, s.places, sizeof s.stands);
+    if (r->wide)
+      widen(&s);
+    if (combinations(&s, 0) <= GS_MAX_STRATEGIES)
       enumerate(&s, 0);
     else
       add_sources_only(&s);

@@ -27,12 +27,18 @@ struct gs_strategy_request {
   const struct gs_rule *rule;
   const struct gs_sharding_list *args;         /* candidates of each operand */
   const struct gs_sharding_list *result;       /* wanted */
+  bool wide;                                   /* mesh axes may also cut dims that they cut nowhere around */
 };
 
 enum { GS_MAX_STRATEGIES = 160 };
 
 /* Write the distinct strategies to STRATEGIES; their count, -1 when out of memory. */
 int gs_strategies(const struct gs_strategy_request *request, struct gs_strategy *strategies);
+/* How operand ARG of NODE has to be cut so that the result comes out as RESULT as far as the factors they share
+ * say; NULL where it cannot be, or out of memory. */
+const struct gs_sharding *gs_strategy_operand(struct gs_sharding_table *table, const struct gs_node *node,
+                                              const struct gs_rule *rule, const struct gs_sharding *result,
+                                              int arg);
 
 /* Operators whose strategies follow from the shardings around them: loops, branches, the borders of manual
  * regions.  gs_strategies asks these. */

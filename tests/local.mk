@@ -105,6 +105,8 @@ check_LTLIBRARIES += %D%/unit/libunit.la
   %D%/unit/tree_text.c \
   %D%/unit/tree_text.h
 check_PROGRAMS += \
+  %D%/unit/check_bytes.tap \
+  %D%/unit/check_choose.tap \
   %D%/unit/check_contraction.tap \
   %D%/unit/check_control.tap \
   %D%/unit/check_cpu.tap \
@@ -129,6 +131,8 @@ check_PROGRAMS += \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap
+%C%_unit_check_bytes_tap_SOURCES = %D%/unit/check_bytes.c
+%C%_unit_check_choose_tap_SOURCES = %D%/unit/check_choose.c
 %C%_unit_check_contraction_tap_SOURCES = %D%/unit/check_contraction.c
 %C%_unit_check_control_tap_SOURCES = %D%/unit/check_control.c
 %C%_unit_check_cpu_tap_SOURCES = %D%/unit/check_cpu.c

@@ -154,7 +154,7 @@ static const struct gs_sharding *random_sharding(struct dice *d, int rank, bool 
   }
   struct gs_dim_sharding dims[4] = { 0 };
   for (int i = 0; i < rank; i++)
-    dims[i] = (struct gs_dim_sharding){ count[i], open && dice_percent(d, 30), lists[i], 0 };
+    dims[i] = (struct gs_dim_sharding){ .naxes = count[i], .open = open && dice_percent(d, 30), .axes = lists[i] };
   return gs_sharding_make(s.table, s.mesh, rank, dims, lists[rank + 1], partial ? count[rank + 1] : 0,
                           GS_OP_SUM);
 }

@@ -143,7 +143,7 @@ START_TEST(devices_do_not_count)
     struct sketch big;
     sketch_init(&big, k == 0 ? "x=2 y=4" : "x=1024 y=1024");
     struct gs_node *a = sketch_shard(&big, sketch_input(&big, "1048576,4096"), "x,y");
-    struct gs_node *w = sketch_shard(&big, sketch_input(&big, "4096,8192"), "-,y");
+    struct gs_node *w = sketch_shard(&big, sketch_input(&big, "4096,65536"), "-,y");
     struct gs_plan *p = sketch_plan(&big, sketch_einsum(&big, "bm,mh->bh", a, w), false);
     steps[k] = p->program->nsteps;
     sketch_finish(&big);
