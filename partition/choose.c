@@ -302,7 +302,6 @@ static void add_candidates(struct gs_choose_state *s, int id, const struct price
   struct gs_choose_value *v = &s->values[id];
   const struct gs_type *type = &s->nodes[id]->type;
   bool linear = users_are_linear(s, id);
-  int ignored;
   for (int i = 0; i < s->wants[id].count; i++)
     offer_candidate(s, id, s->wants[id].items[i], GS_NO_LIMIT, linear);
   v->nkept = v->ncandidates;
@@ -319,7 +318,7 @@ static void add_candidates(struct gs_choose_state *s, int id, const struct price
     }
   }
   for (int c = 1; c < v->ncandidates; c++)
-    v->best[c] = candidate_cost(s, id, v->candidates[c], v->bytes[c], priced, &ignored);
+    v->best[c] = candidate_cost(s, id, v->candidates[c], v->bytes[c], priced, &v->way[c]);
 }
 
 static bool forward(struct gs_choose_state *s, int id)
@@ -327,7 +326,6 @@ static bool forward(struct gs_choose_state *s, int id)
   const struct gs_node *node = s->nodes[id];
   struct gs_choose_value *v = &s->values[id];
   struct priced priced;
-  int ignored;
   v->ncandidates = v->nkept = 1;
   v->candidates[0] = s->r->completion->shardings[id];
   v->bytes[0] = gs_sharding_local_bytes(v->candidates[0], &node->type);
@@ -340,7 +338,7 @@ static bool forward(struct gs_choose_state *s, int id)
   }
   if (!make_strategies(s, id) || !price(s, id, false, GS_NO_LIMIT, &priced))
     return false;
-  v->best[0] = candidate_cost(s, id, v->candidates[0], v->bytes[0], &priced, &ignored);
+  v->best[0] = candidate_cost(s, id, v->candidates[0], v->bytes[0], &priced, &v->way[0]);
   if (!s->completed_only && !s->r->fixed[id])
     add_candidates(s, id, &priced);
   return true;
@@ -390,18 +388,32 @@ static double cost_now(const struct gs_choose_state *s, int id)
   return cost;
 }
 
-/* Choose candidate and strategy of ID given its users' strategies. */
-static bool choose_one(struct gs_choose_state *s, int id, bool settled)
+/* Choose candidate and strategy of ID given its users' strategies; what comes before is as cheap as forward found. */
+static void backward(struct gs_choose_state *s, int id)
+{
+  struct gs_choose_value *v = &s->values[id];
+  double cheapest = GS_NO_LIMIT;
+  for (int c = 0; c < v->ncandidates && v->ways != NULL; c++) {
+    double cost = v->best[c] + users_cost(s, id, c);
+    if (cost < cheapest - 1e-9) {
+      cheapest = cost;
+      v->chosen = c;
+      v->strategy = v->way[c];
+    }
+  }
+}
+
+/* Choose candidate and strategy of ID given those of its operands and users. */
+static bool choose_one(struct gs_choose_state *s, int id)
 {
   struct gs_choose_value *v = &s->values[id];
   struct priced priced;
-  double cheapest = GS_NO_LIMIT;
-  if (is_leaf(s->nodes[id]))
+  double now = cost_now(s, id), cheapest = GS_NO_LIMIT;
+  if (now <= s->r->slice->turns[id] * v->ways->least)
     return true;
-  if (!price(s, id, settled, settled ? cost_now(s, id) + 1e-6 : GS_NO_LIMIT, &priced))
+  if (!price(s, id, true, now + 1e-6, &priced))
     return false;
-  int limit = s->completed_only ? 1 : v->ncandidates;
-  for (int c = 0; c < limit; c++) {
+  for (int c = 0; c < v->ncandidates; c++) {
     int strategy = 0;
     double cost = candidate_cost(s, id, v->candidates[c], v->bytes[c], &priced, &strategy) + users_cost(s, id, c);
     if (cost < cheapest - 1e-9) {
@@ -419,10 +431,10 @@ static bool improve(struct gs_choose_state *s, int id)
   const struct gs_slice_of_graph *slice = s->r->slice;
   struct gs_choose_value *v = &s->values[id];
   int chosen = v->chosen, strategy = v->strategy;
-  if (v->settled)
+  if (v->settled || v->ways == NULL)
     return true;
   v->settled = true;
-  if (!choose_one(s, id, true))
+  if (!choose_one(s, id))
     return false;
   if (v->chosen == chosen && v->strategy == strategy)
     return true;
@@ -509,8 +521,7 @@ static struct gs_choice *choose(const struct gs_choose_request *r, bool complete
     if (!forward(&s, slice->order[i]))
       return NULL;
   for (int i = slice->count - 1; i >= 0; i--)
-    if (!choose_one(&s, slice->order[i], false))
-      return NULL;
+    backward(&s, slice->order[i]);
   for (int pass = 0; pass < 2 * ROUNDS && !completed_only; pass++)
     for (int i = 0; i < slice->count; i++)
       if (!improve(&s, slice->order[pass % 2 == 0 ? i : slice->count - 1 - i]))

@@ -12,6 +12,7 @@ struct gs_choose_value {
   const struct gs_sharding *candidates[GS_MAX_CANDIDATES];
   double bytes[GS_MAX_CANDIDATES];     /* on a device */
   double best[GS_MAX_CANDIDATES];      /* the cheapest way to have the value like that, operands' cost shared */
+  int way[GS_MAX_CANDIDATES];          /* the strategy that does it */
   const struct gs_ways *ways;          /* NULL for leaves */
   bool free;                           /* made on each device as wanted: constants, iota */
   bool given;                          /* an input nobody annotated: handed over as wanted */

@@ -517,7 +517,7 @@ static struct memo *recall(struct gs_resharder *r, const struct gs_sharding *fro
   struct memo *m = r->buckets[hash % BUCKETS];
   for (; m != NULL; m = m->next)
     if (m->hash == hash && m->from == from && m->to == to && m->element == element
-        && memcmp(m->dims, type->dims, sizeof m->dims) == 0)
+        && memcmp(m->dims, type->dims, (size_t)type->rank * sizeof m->dims[0]) == 0)
       return m;
   if ((m = GS_NEW(r->arena, struct memo)) == NULL)
     return NULL;

@@ -74,8 +74,11 @@ static bool fill(struct gs_arena *arena, struct gs_ways *w, const struct gs_node
   _Static_assert(GS_MAX_STRATEGIES <= 256, "indices of strategies are bytes");
   double bytes[GS_MAX_STRATEGIES];
   w->nargs = node->nargs;
-  for (int t = 0; t < w->count; t++)
+  w->least = made[0].cost;
+  for (int t = 0; t < w->count; t++) {
     bytes[t] = gs_sharding_local_bytes(made[t].produced, &node->type);
+    w->least = made[t].cost < w->least ? made[t].cost : w->least;
+  }
   struct gs_operand_ways *operands = GS_NEW_ARRAY(arena, struct gs_operand_ways, w->nargs);
   unsigned char *which = GS_NEW_ARRAY(arena, unsigned char, w->count * w->nargs);
   w->strategies = gs_arena_copy(arena, made, (size_t)w->count * sizeof *made);

@@ -13,6 +13,7 @@ struct gs_operand_ways { int count; const struct gs_sharding **required; double 
 struct gs_ways {
   int count, nargs;
   const struct gs_strategy *strategies;
+  double least;                                /* cost of the cheapest strategy */
   const double *bytes;                         /* of what each strategy produces, on a device */
   const struct gs_operand_ways *operands;
   const unsigned char *which;                  /* [strategy * nargs + operand]: index in the operand's list */
