@@ -194,8 +194,9 @@ static bool function_conv(struct gs_call *call, struct gs_value *out)
   return gs_operate_node(s, gs_graph_add(&s->graph, GS_OP_CONV, call->span, args, 2, &attrs, NULL), out);
 }
 
-/* Windows for every dim of X from arguments: WINDOW, STRIDE, PAD, DILATE and BASE_DILATE (-1: not given). */
-static bool pool_windows(struct gs_call *call, const struct gs_node *x, int window, int dilate,
+/* Windows for every dim of X from arguments: WINDOW, STRIDE and PAD behind it, DILATE and BASE (-1: there is
+ * none). */
+static bool pool_windows(struct gs_call *call, const struct gs_node *x, int window, int dilate, int base,
                          struct gs_window *windows)
 {
   int rank = x->type.rank;
@@ -203,19 +204,19 @@ static bool pool_windows(struct gs_call *call, const struct gs_node *x, int wind
   for (int k = 0; k < rank; k++)
     windows[k].dilate = windows[k].base_dilate = 1;
   return window_part(call, window, SIZE, rank, windows) && window_part(call, window + 1, STRIDE, rank, windows)
-         && (dilate < 0 || (window_part(call, dilate, DILATE, rank, windows)
-                            && window_part(call, dilate + 1, BASE_DILATE, rank, windows)))
+         && (dilate < 0 || window_part(call, dilate, DILATE, rank, windows))
+         && (base < 0 || window_part(call, base, BASE_DILATE, rank, windows))
          && padding(call, window + 2, rank, x->type.dims, windows);
 }
 
 static struct gs_node *reduce_windows(struct gs_call *call, struct gs_node *x, enum gs_op reduce, int window,
-                                      int dilate, const struct gs_window **used)
+                                      int dilate, int base, const struct gs_window **used)
 {
   struct gs_session *s = call->session;
   struct gs_window *windows = GS_NEW_ARRAY(s->values, struct gs_window, x->type.rank + 1);
   union gs_attrs attrs;
   memset(&attrs, 0, sizeof attrs);
-  if (windows == NULL || !pool_windows(call, x, window, dilate, windows))
+  if (windows == NULL || !pool_windows(call, x, window, dilate, base, windows))
     return &s->graph.poison;
   attrs.window.reduce = reduce;
   attrs.window.dims = *used = windows;
@@ -235,7 +236,7 @@ static bool function_reduce_window(struct gs_call *call, struct gs_value *out)
     return false;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     if (strcmp(kind, kinds[k].name) == 0)
-      return gs_operate_node(s, reduce_windows(call, x, kinds[k].op, 2, 5, &ignored), out);
+      return gs_operate_node(s, reduce_windows(call, x, kinds[k].op, 2, 5, 6, &ignored), out);
   gs_session_fail(s, call->args[1].span, "reduce_window: there is no kind \"%s\"", kind);
   gs_hint(&s->diagnostics, "kinds are \"sum\", \"prod\", \"max\" and \"min\"");
   return false;
@@ -246,7 +247,7 @@ static bool function_max_pool(struct gs_call *call, struct gs_value *out)
   struct gs_node *x;
   const struct gs_window *ignored;
   return gs_arg_tensor(call, 0, &x)
-         && gs_operate_node(call->session, reduce_windows(call, x, GS_OP_REDUCE_MAX, 1, -1, &ignored), out);
+         && gs_operate_node(call->session, reduce_windows(call, x, GS_OP_REDUCE_MAX, 1, -1, -1, &ignored), out);
 }
 
 static bool function_avg_pool(struct gs_call *call, struct gs_value *out)
@@ -260,13 +261,36 @@ static bool function_avg_pool(struct gs_call *call, struct gs_value *out)
   if (gs_dtype_kind(x->type.dtype) != GS_KIND_FLOAT)
     return gs_session_fail(s, call->args[0].span, "avg_pool: not for %s, only floats",
                            gs_type_string(s->values, &x->type));
-  struct gs_node *pair[2] = { reduce_windows(call, x, GS_OP_SUM, 1, -1, &windows) };
+  struct gs_node *pair[2] = { reduce_windows(call, x, GS_OP_SUM, 1, -1, -1, &windows) };
   if (gs_node_is_poison(&s->graph, pair[0]))
     return false;
   for (int i = 0; i < x->type.rank; i++)
     size *= (double)windows[i].size;
   pair[1] = gs_build_scalar(&s->graph, call->span, x->type.dtype, size);
   return gs_operate_node(s, gs_build_elementwise(&s->graph, GS_OP_DIV, call->span, pair, 2), out);
+}
+
+static bool function_select_and_scatter(struct gs_call *call, struct gs_value *out)
+{
+  struct gs_session *s = call->session;
+  struct gs_node *args[2];
+  union gs_attrs attrs;
+  const char *select = "max";
+  memset(&attrs, 0, sizeof attrs);
+  if (!gs_arg_tensor(call, 0, &args[0]) || !gs_arg_tensor(call, 1, &args[1])
+      || (gs_arg_given(call, 6) && !gs_arg_string(call, 6, &select)))
+    return false;
+  bool least = strcmp(select, "min") == 0;
+  if (!least && strcmp(select, "max") != 0)
+    return gs_session_fail(s, call->args[6].span, "select_and_scatter: select is \"max\" or \"min\", not \"%s\"", select);
+  struct gs_window *windows = GS_NEW_ARRAY(s->values, struct gs_window, args[0]->type.rank + 1);
+  if (windows == NULL)
+    return gs_session_out_of_memory(s, call->span);
+  if (!pool_windows(call, args[0], 2, 5, -1, windows))
+    return false;
+  attrs.window.reduce = least ? GS_OP_REDUCE_MIN : GS_OP_REDUCE_MAX;
+  attrs.window.dims = windows;
+  return gs_operate_node(s, gs_graph_add(&s->graph, GS_OP_SELECT_AND_SCATTER, call->span, args, 2, &attrs, NULL), out);
 }
 
 const struct gs_builtin gs_builtins_window[] = {
@@ -280,5 +304,8 @@ const struct gs_builtin gs_builtins_window[] = {
     "max_pool(x, [1, 2, 2, 1], stride=[1, 2, 2, 1])", "the largest of each window" },
   { "avg_pool", "x window stride? pad?", function_avg_pool, GS_OP_REDUCE_WINDOW, GS_TOPIC_WINDOWS,
     "avg_pool(x, [1, 2, 2, 1], stride=[1, 2, 2, 1])", "the sum of each window by the window's size" },
+  { "select_and_scatter", "x u window stride? pad? dilate? select?", function_select_and_scatter,
+    GS_OP_SELECT_AND_SCATTER, GS_TOPIC_WINDOWS, "select_and_scatter(x, u, [1, 2, 2, 1], stride=[1, 2, 2, 1])",
+    "zeros, and each element of u added where its window of x is largest (select=\"min\": smallest)" },
   { 0 },
 };

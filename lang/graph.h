@@ -41,6 +41,10 @@ struct gs_window { int64_t size, stride, low, high, base_dilate, dilate; };
 /* Positions of the result over SIZE elements; negative sizes do not occur. */
 int64_t gs_window_positions(const struct gs_window *window, int64_t size);
 
+/* Along one dim, which part of a whole of SIZE elements a device sees: part p the LENGTH positions from
+ * scale * p + offset on.  What lies outside of the whole is not there. */
+struct gs_interval { int64_t scale, offset, length, size; };
+
 /* A convolution: which dim is what, and a window for each spatial dim. */
 struct gs_conv {
   const char *layout;                  /* "NHWC,HWIO->NHWC": for messages and plans */
@@ -106,7 +110,11 @@ union gs_attrs {
                                         * the operand is left out (scatter) */
   } gather;
   struct { const struct gs_conv *conv; } conv;
-  struct { enum gs_op reduce; const struct gs_window *dims; } window;    /* one for each dim */
+  struct {                             /* windows: one for each dim */
+    enum gs_op reduce;                 /* SELECT_AND_SCATTER: REDUCE_MAX, REDUCE_MIN */
+    const struct gs_window *dims;
+    const struct gs_interval *seen;    /* SELECT_AND_SCATTER on a device, one for each dim; else NULL */
+  } window;
   struct { enum gs_fft_kind kind; int dim; int64_t size; } fft;        /* of the result: IRFFT only */
   struct { bool left, lower, transpose, unit; } solve;
   struct { enum gs_random_kind kind; } random;

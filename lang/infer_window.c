@@ -85,6 +85,26 @@ bool gs_infer_conv(const struct gs_infer *in)
   return true;
 }
 
+bool gs_infer_select_and_scatter(const struct gs_infer *in)
+{
+  const struct gs_type *x = &in->args[0]->type, *u = &in->args[1]->type;
+  enum gs_dtype_kind kind = gs_dtype_kind(x->dtype);
+  struct gs_type positions = *x;
+  if (!gs_operands_same_dtype(in->diagnostics, in->at, "select_and_scatter", in->args, 2, 0))
+    return false;
+  if (kind == GS_KIND_PRED || kind == GS_KIND_COMPLEX)
+    return gs_infer_error(in, "not for %s", GS_TYPE(x));
+  for (int i = 0; i < x->rank; i++) {
+    if (!check_window(in, "dim", i, &in->attrs->window.dims[i], x->dims[i]))
+      return false;
+    positions.dims[i] = gs_window_positions(&in->attrs->window.dims[i], x->dims[i]);
+  }
+  *in->result = *x;
+  return gs_type_equal(&positions, u)
+         || gs_infer_error(in, "%s is %s; the windows of %s, %s, have positions %s", GS_OPERAND(in->args[1], 1),
+                           GS_TYPE(u), GS_OPERAND(in->args[0], 0), GS_TYPE(x), GS_TYPE(&positions));
+}
+
 bool gs_infer_reduce_window(const struct gs_infer *in)
 {
   const struct gs_type *x = &in->args[0]->type;

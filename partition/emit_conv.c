@@ -51,6 +51,9 @@ static int exchange(struct gs_emitter *e, int arg, int dim, const struct gs_dim_
                     const struct interval *in, double fill, const struct gs_node *node)
 {
   const struct gs_step from = e->b.steps[arg];
+  int64_t held = from.type.dims[dim];
+  if (in->gap == 1 && in->offset == 0 && in->scale == held && in->length == held && held * in->parts == in->size)
+    return arg;                        /* each part needs what it has */
   union gs_attrs *attrs = gs_emit_attrs(e);
   struct gs_exchange_piece *piece = GS_NEW(e->b.arena, struct gs_exchange_piece);
   struct gs_dim_sharding dims[GS_MAX_RANK];
@@ -84,6 +87,18 @@ static int exchange(struct gs_emitter *e, int arg, int dim, const struct gs_dim_
     e->b.steps[made].reason = gs_arena_printf(e->b.arena, "windows of %s reach over the parts of dim %d",
                                               gs_op_info(node->op)->name, dim);
   return made;
+}
+
+/* Of what ARG holds of dim I, the elements from BEGIN on that PRODUCED says are the device's. */
+static int own_part(struct gs_emitter *e, int arg, int i, int64_t begin, const struct gs_sharding *produced,
+                    const struct gs_node *node)
+{
+  struct gs_type global = e->b.steps[arg].global;
+  if (begin == 0 && e->b.steps[arg].type.dims[i] == gs_sharding_block(produced, i, node->type.dims[i])
+      && global.dims[i] == node->type.dims[i])
+    return arg;
+  global.dims[i] = node->type.dims[i];
+  return gs_emit_slice(e, arg, i, begin, &global, gs_emit_with_dim(e, e->b.steps[arg].sharding, i, produced), node);
 }
 
 static int64_t parts_of(const struct gs_dim_sharding *dim)
@@ -148,6 +163,81 @@ int gs_emit_reduce_window(struct gs_emitter *e, const struct gs_node *node, int 
     whole_window(&windows[i]);
   }
   return gs_emit_add(e, node->op, args, 1, attrs, &node->type, produced, node);
+}
+
+/* ---- Elements put where windows select ---- */
+
+/* How dim I is run in parts: each has its part of the result, the windows that reach into it, and all of what
+ * these see.  Where a window of a part begins has to be linear in the part; else windows begin everywhere
+ * and elements of u have gaps between them, filled with zeros. */
+static void selecting(const struct gs_node *node, int i, int64_t parts, struct gs_window *w, struct interval *x,
+                      struct interval *u)
+{
+  int64_t size = node->type.dims[i], block = gs_ceil_div(size, parts);
+  int64_t gap = block % w->stride == 0 ? 1 : w->stride, stride = gap > 1 ? 1 : w->stride;
+  int64_t reach = (w->size - 1) * w->dilate;
+  int64_t first = -gs_floor_div(reach - w->low, stride), last = gs_floor_div(block - 1 + w->low, stride);
+  int64_t count = last < first || w->size == 0 ? 0 : last - first + 1;
+  int64_t begin = count == 0 ? 0 : first * stride - w->low, end = count == 0 ? 0 : last * stride - w->low + reach + 1;
+  *u = (struct interval){ parts, block / stride, first, count, node->args[1]->type.dims[i], gap };
+  int64_t from = begin < 0 ? begin : 0, to = end > block ? end : block;
+  *x = (struct interval){ parts, block, from, to - from, size, 1 };
+  w->low = from - begin;
+  w->stride = stride;
+  w->high = 0;
+}
+
+double gs_bytes_select_and_scatter(const struct gs_form_query *q)
+{
+  double bytes = 0;
+  struct gs_type local[2];
+  for (int a = 0; a < 2; a++)
+    local[a] = gs_sharding_local(q->required[a], &q->node->args[a]->type);
+  for (int i = 0; i < q->node->type.rank; i++) {
+    int64_t parts = gs_sharding_parts(q->produced, i);
+    struct gs_window w = q->node->attrs->window.dims[i];
+    struct interval x, u;
+    if (parts == 1 || !moves(q->rule, i))
+      continue;
+    selecting(q->node, i, parts, &w, &x, &u);
+    bytes += interval_bytes(&x, &local[0], i) + interval_bytes(&u, &local[1], i);
+  }
+  return bytes;
+}
+
+int gs_emit_select_and_scatter(struct gs_emitter *e, const struct gs_node *node, int *args,
+                               const struct gs_strategy *strategy)
+{
+  const struct gs_rule *rule = e->r->slice->rules[node->id];
+  const struct gs_sharding *produced = strategy->produced;
+  int rank = node->type.rank;
+  union gs_attrs *attrs = gs_emit_attrs(e);
+  struct gs_window *windows = gs_arena_copy(e->b.arena, node->attrs->window.dims, (size_t)rank * sizeof *windows);
+  struct gs_interval *seen = GS_NEW_ARRAY(e->b.arena, struct gs_interval, rank + 1);
+  if (attrs == NULL || windows == NULL || seen == NULL) {
+    e->b.failed = true;
+    return args[0];
+  }
+  attrs->window.reduce = node->attrs->window.reduce;
+  attrs->window.dims = windows;
+  attrs->window.seen = seen;
+  for (int i = 0; i < rank; i++) {
+    int64_t parts = gs_sharding_parts(produced, i), size = node->type.dims[i];
+    struct interval x, u;
+    seen[i] = (struct gs_interval){ .scale = gs_ceil_div(size, parts), .length = gs_ceil_div(size, parts), .size = size };
+    if (parts == 1 || !moves(rule, i))
+      continue;
+    selecting(node, i, parts, &windows[i], &x, &u);
+    seen[i] = (struct gs_interval){ x.scale, x.offset, x.length, x.size };
+    args[0] = exchange(e, args[0], i, &produced->dims[i], &x, 0, node);
+    args[1] = exchange(e, args[1], i, &produced->dims[i], &u, 0, node);
+  }
+  const struct gs_step from = e->b.steps[args[0]];
+  int made = gs_emit_add(e, node->op, args, 2, attrs, &from.global, from.sharding, node);
+  for (int i = 0; i < rank; i++)
+    if (moves(rule, i) && produced->dims[i].naxes > 0)
+      made = own_part(e, made, i, -seen[i].offset, produced, node);
+  return made;
 }
 
 /* ---- Convolution ---- */

@@ -16,15 +16,9 @@ struct steps { int64_t begin, end; };
 /* The windows of all parts, scale never negative (the parts are then counted from the end). */
 struct windows { int64_t parts, scale, offset, length; };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-  int64_t q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
 static int64_t ceil_div(int64_t a, int64_t b)
 {
-  return -floor_div(-a, b);
+  return -gs_floor_div(-a, b);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -57,7 +51,7 @@ static uint64_t floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
 /* Steps of T before result position scale*q + c, C counting in DIVIDE from the piece's first. */
 static int64_t steps_before(struct steps t, int64_t position, int64_t divide)
 {
-  return clamp(floor_div(position, divide), t.begin, t.end);
+  return clamp(gs_floor_div(position, divide), t.begin, t.end);
 }
 
 /* Sum of steps_before over all parts, modulo 2^64. */
@@ -85,7 +79,7 @@ static struct steps steps_owned(const struct gs_exchange_piece *piece, int64_t b
     t.end = ceil_div(high - piece->source, piece->step);
   } else if (piece->step < 0) {
     t.begin = ceil_div(piece->source - high + 1, -piece->step);
-    t.end = floor_div(piece->source - low, -piece->step) + 1;
+    t.end = gs_floor_div(piece->source - low, -piece->step) + 1;
   } else if (piece->source < low || piece->source >= high) {
     t.end = 0;
   }

@@ -43,6 +43,12 @@ static inline int64_t gs_ceil_div(int64_t a, int64_t b)
   return a / b + (a % b != 0);
 }
 
+/* A/B rounded down. */
+static inline int64_t gs_floor_div(int64_t a, int64_t b)
+{
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
 /* A mesh in ARENA, names copied.  Reports at AT and returns NULL: duplicate or bad names, sizes
  * below 1, too many axes or devices, an order that is no permutation.  ORDER may be NULL. */
 struct gs_mesh *gs_mesh_new(struct gs_arena *arena, struct gs_diagnostics *d, struct gs_span at,

@@ -271,6 +271,7 @@ void gs_print_attributes(struct gs_text *text, enum gs_op op, const union gs_att
     print_conv(text, attrs->conv.conv);
     break;
   case GS_OP_REDUCE_WINDOW:
+  case GS_OP_SELECT_AND_SCATTER:
     print_windows(text, attrs, result->rank);
     break;
   case GS_OP_TOP_K:

@@ -197,8 +197,8 @@ static double flops_of(enum gs_op op, const union gs_attrs *attrs, const struct 
   else if (op == GS_OP_CONV)
     points = (double)gs_type_elements(result)
              * ((double)gs_type_elements(b) / fmax(1, (double)b->dims[attrs->conv.conv->kernel_out]));
-  else if (op == GS_OP_REDUCE_WINDOW) {
-    points = (double)gs_type_elements(result);
+  else if (op == GS_OP_REDUCE_WINDOW || op == GS_OP_SELECT_AND_SCATTER) {
+    points = (double)gs_type_elements(op == GS_OP_REDUCE_WINDOW ? result : b);
     for (int i = 0; i < result->rank; i++)
       points *= (double)attrs->window.dims[i].size;
   } else if (info->group == GS_GROUP_CONTRACTION)

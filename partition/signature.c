@@ -60,7 +60,7 @@ static union gs_attrs plain_attrs(const struct gs_node *node)
       attrs.einsum.spec = NULL;
     if (node->op == GS_OP_CONV)
       attrs.conv.conv = NULL;
-    if (node->op == GS_OP_REDUCE_WINDOW)
+    if (node->op == GS_OP_REDUCE_WINDOW || node->op == GS_OP_SELECT_AND_SCATTER)
       attrs.window.dims = NULL;
   }
   return attrs;
@@ -94,7 +94,7 @@ static bool same_padding(const struct gs_node *a, const struct gs_node *b)
 /* What the attributes of window operators point to. */
 static bool same_windows(const struct gs_node *a, const struct gs_node *b)
 {
-  if (a->op == GS_OP_REDUCE_WINDOW)
+  if (a->op == GS_OP_REDUCE_WINDOW || a->op == GS_OP_SELECT_AND_SCATTER)
     return memcmp(a->attrs->window.dims, b->attrs->window.dims,
                   (size_t)a->type.rank * sizeof *a->attrs->window.dims) == 0;
   if (a->op != GS_OP_CONV)

@@ -18,18 +18,13 @@ struct assembly {
   bool chained;                        /* takes in another assembly */
 };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /* Steps K of an outer piece whose source, FROM + K*STEP, lies in [BEGIN, END). */
 static void steps_inside(int64_t from, int64_t step, int64_t begin, int64_t end, int64_t *low,
                          int64_t *high)
 {
   int64_t first = step > 0 ? begin : end - 1, last = step > 0 ? end - 1 : begin;
-  *low = -floor_div(-(first - from), step);
-  *high = floor_div(last - from, step);
+  *low = -gs_floor_div(-(first - from), step);
+  *high = gs_floor_div(last - from, step);
 }
 
 static int add_base(struct assembly *a, struct gs_node *node)

@@ -1,8 +1,9 @@
-/* backends/reference/window.c - convolution and reductions over windows. */
+/* backends/reference/window.c - convolution, reductions over windows and their gradient. */
 #include <config.h>
 
 #include <complex.h>
 #include <math.h>
+#include <string.h>
 
 #include "backends/reference/kernels.h"
 
@@ -165,4 +166,83 @@ void gs_reference_reduce_window(const struct gs_kernel_call *call)
     else
       gs_element_set(dtype, call->result, at++, r.real);
   } while (gs_reference_next(call->type, index));
+}
+
+/* ---- Elements put where windows select ---- */
+
+struct selection {
+  const struct gs_kernel_call *call;
+  int64_t strides[GS_MAX_RANK];
+  int64_t begin[GS_MAX_RANK], size[GS_MAX_RANK];       /* of what is seen: where it lies in a whole of SIZE */
+  int64_t best;                        /* element selected so far, -1: none */
+};
+
+static void find_place(const struct gs_kernel_call *call, struct selection *s)
+{
+  const struct gs_interval *seen = call->attrs->window.seen;
+  gs_type_strides(call->type, s->strides);
+  for (int i = 0; i < call->type->rank; i++) {
+    s->begin[i] = 0;
+    s->size[i] = call->type->dims[i];
+    if (seen == NULL || call->place == NULL)
+      continue;
+    s->begin[i] = seen[i].length == 0 ? 0 : call->place->begin[i] / seen[i].length * seen[i].scale + seen[i].offset;
+    s->size[i] = seen[i].size;
+  }
+}
+
+/* Whether element A is selected rather than B, which comes before it.  NaN is. */
+static bool is_better(const struct gs_kernel_call *call, int64_t a, int64_t b)
+{
+  enum gs_dtype dtype = call->type->dtype;
+  bool least = call->attrs->window.reduce == GS_OP_REDUCE_MIN;
+  if (gs_dtype_kind(dtype) == GS_KIND_FLOAT) {
+    double x = gs_element_get(dtype, call->args[0], a), y = gs_element_get(dtype, call->args[0], b);
+    return !isnan(y) && (isnan(x) || (least ? x < y : x > y));
+  }
+  int64_t x = gs_element_get_int(dtype, call->args[0], a), y = gs_element_get_int(dtype, call->args[0], b);
+  if (gs_dtype_kind(dtype) == GS_KIND_SIGNED)
+    return least ? x < y : x > y;
+  return least ? (uint64_t)x < (uint64_t)y : (uint64_t)x > (uint64_t)y;
+}
+
+static void select_from(struct selection *s, int dim, const int64_t *index, int64_t at)
+{
+  const struct gs_type *type = s->call->type;
+  if (dim == type->rank) {
+    if (s->best < 0 || is_better(s->call, at, s->best))
+      s->best = at;
+    return;
+  }
+  const struct gs_window *w = &s->call->attrs->window.dims[dim];
+  for (int64_t j = 0; j < w->size; j++) {
+    int64_t position = index[dim] * w->stride - w->low + j * w->dilate, whole = s->begin[dim] + position;
+    if (position >= 0 && position < type->dims[dim] && whole >= 0 && whole < s->size[dim])
+      select_from(s, dim + 1, index, at + position * s->strides[dim]);
+  }
+}
+
+void gs_reference_select_and_scatter(const struct gs_kernel_call *call)
+{
+  struct selection s = { .call = call };
+  int64_t index[GS_MAX_RANK] = { 0 }, at = 0;
+  enum gs_dtype dtype = call->type->dtype;
+  memset(call->result, 0, (size_t)gs_type_bytes(call->type));
+  if (gs_type_elements(call->type) == 0 || gs_type_elements(call->arg_types[1]) == 0)
+    return;
+  find_place(call, &s);
+  do {
+    s.best = -1;
+    select_from(&s, 0, index, 0);
+    if (s.best < 0)
+      ;
+    else if (gs_dtype_is_integer(dtype))
+      gs_element_set_int(dtype, call->result, s.best,
+                         (int64_t)((uint64_t)gs_element_get_int(dtype, call->result, s.best)
+                                   + (uint64_t)gs_element_get_int(dtype, call->args[1], at)));
+    else
+      gs_element_set(dtype, call->result, s.best, gs_element_get(dtype, call->result, s.best)
+                                                      + gs_element_get(dtype, call->args[1], at));
+    at++;
+  } while (gs_reference_next(call->arg_types[1], index));
 }

@@ -65,7 +65,7 @@ enum recipe_class {
   CLASS_clamp, CLASS_shard, CLASS_reshape, CLASS_transpose, CLASS_broadcast, CLASS_reverse,
   CLASS_pad, CLASS_concat, CLASS_slice, CLASS_roll, CLASS_reduce_sum, CLASS_reduce_order,
   CLASS_reduce_pred, CLASS_reduce_index, CLASS_einsum, CLASS_component, CLASS_conjugate, CLASS_complex, CLASS_bitcast, CLASS_fft, CLASS_cholesky,
-  CLASS_triangular_solve, CLASS_random, CLASS_conv, CLASS_reduce_window, CLASS_gather, CLASS_scatter, CLASS_sort, CLASS_top_k, CLASS_cumulative,
+  CLASS_triangular_solve, CLASS_random, CLASS_conv, CLASS_reduce_window, CLASS_select_and_scatter, CLASS_gather, CLASS_scatter, CLASS_sort, CLASS_top_k, CLASS_cumulative,
   CLASS_cumulative_order, CLASS_to_shard, CLASS_from_shard, CLASS_psum, CLASS_manual_gather,
   CLASS_manual_scatter, CLASS_manual_exchange, CLASS_ppermute, CLASS_axis_index, CLASS_carried, CLASS_carry, CLASS_control,
   CLASS_loop_result, CLASS_cond_result, CLASS_device

@@ -74,7 +74,7 @@ bool recipe_accepts(enum gs_op op, int argument, enum gs_dtype dtype)
   case CLASS_manual_scatter: case CLASS_manual_exchange: case CLASS_ppermute: case CLASS_axis_index:
   case CLASS_component: case CLASS_conjugate: case CLASS_complex:
   case CLASS_bitcast: case CLASS_fft: case CLASS_cholesky: case CLASS_triangular_solve: case CLASS_random:
-  case CLASS_conv: case CLASS_reduce_window:
+  case CLASS_conv: case CLASS_reduce_window: case CLASS_select_and_scatter:
   case CLASS_gather: case CLASS_scatter:
   case CLASS_sort: case CLASS_top_k: case CLASS_cumulative: case CLASS_cumulative_order: case CLASS_carried:
   case CLASS_carry: case CLASS_control: case CLASS_loop_result: case CLASS_cond_result:

@@ -212,6 +212,36 @@ static bool reduce_windows(struct program *p)
                      program_numbers(base, x.type.rank)) && program_tamed(p);
 }
 
+/* Windows of X and what they select: overlapping, with gaps, partly or wholly outside. */
+static bool select_and_scatter(struct program *p)
+{
+  const struct program_value *v = program_pick(p, 1, true, program_is_summable);
+  struct dice *d = &p->dice;
+  char windows[STATEMENT_TEXT];
+  int64_t window[GS_MAX_RANK], stride[GS_MAX_RANK], dilate[GS_MAX_RANK];
+  if (v == NULL)
+    return false;
+  struct program_value x = *v;
+  char pads[200];
+  int at = 0;
+  for (int i = 0; i < x.type.rank; i++) {
+    bool used = dice_percent(d, 60);
+    window[i] = used ? dice_between(d, 1, 4) : 1;
+    stride[i] = used ? dice_between(d, 1, 4) : 1;
+    dilate[i] = used && dice_percent(d, 20) ? 2 : 1;
+    at += snprintf(pads + at, sizeof pads - (size_t)at, "%s[%d, %d]", i > 0 ? ", " : "",
+                   used ? dice_below(d, 4) - 1 : 0, used ? dice_below(d, 4) - 1 : 0);
+  }
+  snprintf(windows, sizeof windows, "%s, stride=%s, pad=[%s], dilate=%s", program_numbers(window, x.type.rank),
+           program_numbers(stride, x.type.rank), pads, program_numbers(dilate, x.type.rank));
+  if (!program_add(p, true, "reduce_window(%s, \"max\", %s)", x.name, windows))
+    return false;
+  struct gs_type positions = p->values[p->nvalues - 1].type;
+  const struct program_value *u = program_leaf(p, &positions);
+  return u != NULL && program_add(p, true, "select_and_scatter(%s, %s, %s, select=\"%s\")", x.name, u->name, windows,
+                                  dice_percent(d, 70) ? "max" : "min") && program_tamed(p);
+}
+
 static bool pool(struct program *p)
 {
   struct gs_type type = { .dtype = GS_DTYPE_F32, .rank = 4, .dims = { dice_between(&p->dice, 1, 4),
@@ -388,7 +418,7 @@ static bool branch(struct program *p)
 }
 
 program_template *const program_templates[] = {
-  unary, smooth, binary, reduce, predicates, move, move, contract, convolve, convolve, reduce_windows, pool,
+  unary, smooth, binary, reduce, predicates, move, move, contract, convolve, convolve, reduce_windows, pool, select_and_scatter,
   program_take, program_take_along, program_scatter, program_numbered, program_numbered, program_dynamic,
   program_dynamic, program_one_hot, sort, sort, largest, cumulate, cumulate, fourier,
   complex_parts, solve, draw, reinterpret, loop, loop, branch, program_manual, program_manual, program_manual, NULL
