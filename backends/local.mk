@@ -19,13 +19,12 @@ libgspmd_la_SOURCES += \
   %D%/reference/reference.h \
   %D%/reference/scalar.c \
   %D%/reference/transform.c \
-  %D%/reference/random.c \
   %D%/reference/window.c \
   %D%/reference/scalar.h \
   %D%/registry.c
 
-# The CPU backend's loops, and those that add up partial values for any backend, are compiled with
-# stronger optimization than the rest.
+# The CPU backend's loops, and others that serve any backend as they are, are compiled with stronger
+# optimization than the rest.
 noinst_LTLIBRARIES += libgspmd-cpu.la
 libgspmd_la_LIBADD += libgspmd-cpu.la
 libgspmd_cpu_la_CFLAGS = $(AM_CFLAGS) $(GS_OPTIMIZE_LOOPS) $(LOOP_CFLAGS)
@@ -40,12 +39,15 @@ libgspmd_cpu_la_SOURCES = \
   %D%/cpu/copy.h \
   %D%/cpu/cpu.c \
   %D%/cpu/einsum.c \
+  %D%/cpu/extreme.c \
   %D%/cpu/fuse.c \
   %D%/cpu/fuse.h \
   %D%/cpu/fuse_kernel.c \
   %D%/cpu/fuse_kernel.h \
   %D%/cpu/fuse_run.c \
+  %D%/cpu/index.c \
   %D%/cpu/kernel.h \
+  %D%/cpu/matrix.c \
   %D%/cpu/memory.c \
   %D%/cpu/memory.h \
   %D%/cpu/pool.c \
@@ -59,4 +61,7 @@ libgspmd_cpu_la_SOURCES = \
   %D%/cpu/vector_integer.inc \
   %D%/cpu/vector_lanes.inc \
   %D%/cpu/vector_math.h \
-  %D%/cpu/vector_pred.inc
+  %D%/cpu/vector_pred.inc \
+  %D%/cpu/window.c \
+  %D%/reference/fourier.c \
+  %D%/reference/random.c

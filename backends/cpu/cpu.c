@@ -313,16 +313,26 @@ static void release(struct gs_executable *e)
   free(e);
 }
 
-static bool make_kernels(struct gs_executable *e)
+static struct gs_cpu_kernel *make_kernel(const struct gs_executable *e, int step)
 {
   int nthreads = gs_pool_threads(e->pool);
   bool alone = e->program->mesh->ndevices == 1;
+  switch ((int)e->program->steps[step].op) {
+  case GS_OP_EINSUM: return gs_cpu_einsum_new(e->program, step, nthreads, alone);
+  case GS_OP_CONV: return gs_cpu_conv_new(e->program, step, nthreads, alone);
+  case GS_OP_REDUCE_WINDOW: return gs_cpu_window_new(e->program, step);
+  case GS_OP_GATHER: case GS_OP_SCATTER: return gs_cpu_rows_new(e->program, step);
+  case GS_OP_ARGMAX: case GS_OP_ARGMIN: return gs_cpu_extreme_new(e->program, step);
+  case GS_OP_CHOLESKY: case GS_OP_TRIANGULAR_SOLVE: return gs_cpu_matrix_new(e->program, step);
+  default: return NULL;
+  }
+}
+
+static bool make_kernels(struct gs_executable *e)
+{
   for (int i = 0; i < e->program->nsteps; i++)
-    if (e->program->steps[i].op == GS_OP_EINSUM)
-      e->kernels[i] = gs_cpu_einsum_new(e->program, i, nthreads, alone);
-    else if (e->program->steps[i].op == GS_OP_CONV)
-      e->kernels[i] = gs_cpu_conv_new(e->program, i, nthreads, alone);
-  e->scratch.nthreads = nthreads;
+    e->kernels[i] = make_kernel(e, i);
+  e->scratch.nthreads = gs_pool_threads(e->pool);
   return gs_cpu_fuse(e->program, &e->scratch, e->kernels, e->needed);
 }
 

@@ -31,4 +31,16 @@ struct gs_cpu_kernel *gs_cpu_einsum_new(const struct gs_program *program, int st
 /* Likewise for a convolution. */
 struct gs_cpu_kernel *gs_cpu_conv_new(const struct gs_program *program, int step, int nthreads, bool alone);
 
+/* Likewise for a gather or scatter of whole rows. */
+struct gs_cpu_kernel *gs_cpu_rows_new(const struct gs_program *program, int step);
+
+/* Likewise for argmax and argmin. */
+struct gs_cpu_kernel *gs_cpu_extreme_new(const struct gs_program *program, int step);
+
+/* Likewise for cholesky and triangular_solve. */
+struct gs_cpu_kernel *gs_cpu_matrix_new(const struct gs_program *program, int step);
+
+/* Likewise for a reduction over windows. */
+struct gs_cpu_kernel *gs_cpu_window_new(const struct gs_program *program, int step);
+
 #endif

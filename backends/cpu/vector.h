@@ -39,11 +39,14 @@ typedef void gs_vector_apply(void *out, const void *const *args, unsigned scalar
 typedef void gs_vector_convert(void *out, const void *in, int64_t n);
 /* Reductions.  An accumulator is a double for float lanes, else a lane. */
 typedef void gs_vector_reduce(void *accumulator, const void *in, int64_t n);
+/* VALUES[i] combined with IN[i * STEP], in the lane itself. */
+typedef void gs_vector_fold(void *values, const void *in, int64_t n, int64_t step);
 
 struct gs_vector_set {
   gs_vector_apply *apply[GS_OP_COUNT][GS_LANE_COUNT];          /* by the last operand's lane */
   gs_vector_reduce *reduce[GS_OP_COUNT][GS_LANE_COUNT];        /* all of IN into one accumulator */
   gs_vector_reduce *accumulate[GS_OP_COUNT][GS_LANE_COUNT];    /* each into its own */
+  gs_vector_fold *fold[GS_OP_COUNT][GS_LANE_COUNT];
   gs_vector_convert *widen[2], *shorten[2];                    /* 0: bf16, 1: f16, from and to float */
 };
 

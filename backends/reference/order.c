@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/reference/block.h"
 #include "backends/reference/kernels.h"
 
 /* A float's bits, ordered like the float. */
@@ -40,15 +41,6 @@ static uint64_t order_key(enum gs_dtype dtype, const void *data, int64_t at)
     return order_double(gs_element_get(dtype, data, at));
   uint64_t bits = (uint64_t)gs_element_get_int(dtype, data, at);
   return gs_dtype_kind(dtype) == GS_KIND_SIGNED ? bits ^ UINT64_C(1) << 63 : bits;
-}
-
-/* The same in 32 bits, for types that are not wider. */
-static uint32_t order_short_key(enum gs_dtype dtype, const void *data, int64_t at)
-{
-  if (gs_dtype_kind(dtype) == GS_KIND_FLOAT)
-    return order_single((float)gs_element_get(dtype, data, at));
-  uint32_t bits = (uint32_t)gs_element_get_int(dtype, data, at);
-  return gs_dtype_kind(dtype) == GS_KIND_SIGNED ? bits ^ UINT32_C(1) << 31 : bits;
 }
 
 /* One row along the sorted dim: element i of operand a is at BASE + i * STRIDE. */
@@ -100,24 +92,59 @@ static void insertion_sort(uint64_t *numbers, int64_t n)
   }
 }
 
-/* Positions in order into ORDER, by one short key; ROOM for twice as many numbers. */
-static void sort_short(const struct row *r, uint64_t *room, int64_t *order)
+/* The KEPT least of N numbers come to the front, in order. */
+static void select_least(uint64_t *numbers, int64_t n, int64_t kept)
 {
-  enum { FEW = 64 };
+  insertion_sort(numbers, kept);
+  for (int64_t i = kept; i < n; i++) {
+    int64_t at = kept - 1;
+    uint64_t number = numbers[i];
+    if (number > numbers[at])
+      continue;
+    for (; at > 0 && numbers[at - 1] > number; at--)
+      numbers[at] = numbers[at - 1];
+    numbers[at] = number;
+  }
+}
+
+/* Keys of at most 32 bits above positions. */
+static void short_keys(const struct row *r, uint64_t *numbers)
+{
   bool down = r->call->attrs->order.descending || r->call->op == GS_OP_TOP_K;
   enum gs_dtype dtype = r->call->arg_types[0]->dtype;
-  for (int64_t i = 0; i < r->count; i++) {
-    uint32_t key = order_short_key(dtype, r->call->args[0], r->base + i * r->stride);
-    room[i] = (uint64_t)(down ? ~key : key) << 32 | (uint64_t)i;
+  enum gs_dtype_kind kind = gs_dtype_kind(dtype);
+  double floats[GS_BLOCK];
+  int64_t integers[GS_BLOCK];
+  for (int64_t begin = 0; begin < r->count; begin += GS_BLOCK) {
+    int64_t n = r->count - begin < GS_BLOCK ? r->count - begin : GS_BLOCK, from = r->base + begin * r->stride;
+    if (kind == GS_KIND_FLOAT)
+      gs_block_load(dtype, r->call->args[0], from, r->stride, n, floats);
+    else
+      gs_block_load_int(dtype, r->call->args[0], from, r->stride, n, integers);
+    for (int64_t i = 0; i < n; i++) {
+      uint32_t key = kind == GS_KIND_FLOAT    ? order_single((float)floats[i])
+                     : kind == GS_KIND_SIGNED ? (uint32_t)integers[i] ^ UINT32_C(1) << 31
+                                              : (uint32_t)integers[i];
+      numbers[begin + i] = (uint64_t)(down ? ~key : key) << 32 | (uint64_t)(begin + i);
+    }
   }
+}
+
+/* Positions in order into ORDER, the first KEPT of them, by one short key; ROOM for twice as many numbers. */
+static void sort_short(const struct row *r, int64_t kept, uint64_t *room, int64_t *order)
+{
+  enum { FEW = 64 };
   uint64_t *sorted = room;
+  short_keys(r, room);
   if (r->count <= FEW) {
     insertion_sort(room, r->count);
+  } else if (kept <= FEW && kept <= r->count / 4) {
+    select_least(room, r->count, kept);
   } else {
     radix_sort(room, room + r->count, r->count);
     sorted = room + r->count;          /* three passes: in the other half */
   }
-  for (int64_t i = 0; i < r->count; i++)
+  for (int64_t i = 0; i < kept; i++)
     order[i] = (int64_t)(uint32_t)sorted[i];
 }
 
@@ -189,7 +216,7 @@ void gs_reference_sort(const struct gs_kernel_call *call)
         continue;
       }
       if (is_short)
-        sort_short(&r, room, order);
+        sort_short(&r, kept, room, order);
       else
         sort_merging(&r, (int64_t *)(void *)room, order);
       write_in_order(&r, result, kept, order);

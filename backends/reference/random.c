@@ -60,9 +60,10 @@ static void store_uniform(const struct gs_kernel_call *call, int64_t at, int64_t
   double block[GS_BLOCK];
   enum gs_dtype dtype = call->type->dtype;
   int bits = dtype == GS_DTYPE_F32 ? 24 : dtype == GS_DTYPE_F16 ? 11 : 8;
+  double scale = ldexp(1, -bits);
   for (int64_t i = 0; i < n; i++)
     block[i] = dtype == GS_DTYPE_F64 ? (double)(((uint64_t)x0[i] << 32 | x1[i]) >> 11) * 0x1p-53
-                                     : ldexp((double)(x0[i] >> (32 - bits)), -bits);
+                                     : (double)(x0[i] >> (32 - bits)) * scale;
   gs_block_store(dtype, call->result, at, n, block);
 }
 
