@@ -131,6 +131,26 @@ int gs_emit_slice(struct gs_emitter *e, int arg, int dim, int64_t begin,
   return gs_emit_add(e, GS_OP_SLICE, &arg, 1, attrs, global, sharding, node);
 }
 
+int gs_emit_number(struct gs_emitter *e, double value, const struct gs_node *node)
+{
+  enum { ALIGNMENT = 64 };
+  struct gs_type scalar = { .dtype = GS_DTYPE_F64 };
+  union gs_attrs *attrs = gs_emit_attrs(e);
+  struct gs_tensor *tensor = GS_NEW(e->b.arena, struct gs_tensor);
+  char *data = GS_NEW_ARRAY(e->b.arena, char, ALIGNMENT + sizeof value);
+  if (attrs == NULL || tensor == NULL || data == NULL) {
+    e->b.failed = true;
+    return 0;
+  }
+  data += (ALIGNMENT - (uintptr_t)data % ALIGNMENT) % ALIGNMENT;
+  gs_element_set(scalar.dtype, data, 0, value);
+  tensor->type = scalar;
+  tensor->data = data;
+  tensor->references = 1;              /* the arena's, which never drops it */
+  attrs->constant.tensor = tensor;
+  return gs_emit_add(e, GS_OP_CONSTANT, NULL, 0, attrs, &scalar, gs_emit_scalar(e, node), node);
+}
+
 const struct gs_sharding *gs_emit_scalar(struct gs_emitter *e, const struct gs_node *node)
 {
   return gs_sharding_replicated(e->r->table, e->r->meshes[node->id], 0);

@@ -48,10 +48,10 @@ const struct gs_form *gs_form_of(enum gs_op op);
 
 gs_bytes_function gs_bytes_plain, gs_bytes_window, gs_bytes_index, gs_bytes_control,
     gs_bytes_sort, gs_bytes_top_k, gs_bytes_cumulative, gs_bytes_conv, gs_bytes_reduce_window,
-    gs_bytes_select_and_scatter, gs_bytes_manual;
+    gs_bytes_select_and_scatter, gs_bytes_fft, gs_bytes_manual;
 gs_emit_function gs_emit_plain, gs_emit_window, gs_emit_index, gs_emit_control, gs_emit_sort,
     gs_emit_top_k, gs_emit_cumulative, gs_emit_conv, gs_emit_reduce_window,
-    gs_emit_select_and_scatter, gs_emit_manual;
+    gs_emit_select_and_scatter, gs_emit_fft, gs_emit_manual;
 
 /* ---- Values ---- */
 
@@ -82,6 +82,8 @@ int gs_emit_slice(struct gs_emitter *e, int arg, int dim, int64_t begin,
 /* A scalar s32: this device's part along AXES.  MESH is that of the shardings around. */
 int gs_emit_part(struct gs_emitter *e, const struct gs_axis *axes, int naxes, const struct gs_mesh *mesh,
                  const struct gs_node *node);
+/* A scalar f64. */
+int gs_emit_number(struct gs_emitter *e, double value, const struct gs_node *node);
 /* The sharding of a scalar that is equal on all devices, for NODE's surroundings. */
 const struct gs_sharding *gs_emit_scalar(struct gs_emitter *e, const struct gs_node *node);
 /* Reduce dim DIM locally by OP (also argmax, argmin). */

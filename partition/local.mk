@@ -14,6 +14,7 @@ libgspmd_la_SOURCES += \
   %D%/emit.h \
   %D%/emit_control.c \
   %D%/emit_conv.c \
+  %D%/emit_fft.c \
   %D%/emit_index.c \
   %D%/emit_manual.c \
   %D%/emit_order.c \

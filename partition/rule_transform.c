@@ -1,5 +1,5 @@
 /* partition/rule_transform.c - factor rules of transforms and matrices: batch dims pass, the dims they work on
- * cannot be cut; random numbers are made where they are wanted. */
+ * cannot be cut but for transforms between complex numbers; random numbers are made where they are wanted. */
 #include <config.h>
 
 #include "partition/rule_draft.h"
@@ -28,11 +28,17 @@ static void opaque_result(struct gs_rule_draft *d, int i)
   gs_rule_put(&d->result[i], gs_rule_add_factor(d, GS_FACTOR_OPAQUE, d->node->type.dims[i], 1));
 }
 
+/* A transform that leaves the size as it is can run along a cut dim. */
 void gs_rule_fft(struct gs_rule_draft *d)
 {
+  enum gs_fft_kind kind = d->node->attrs->fft.kind;
   for (int i = 0; i < d->node->type.rank; i++)
     if (i != d->node->attrs->fft.dim) {
       pass(d, 0, i, i);
+    } else if (kind == GS_FFT || kind == GS_IFFT) {
+      int f = gs_rule_add_factor(d, GS_FACTOR_SPECIAL, d->node->type.dims[i], 2);
+      gs_rule_put(&d->arg[0][i], f);
+      gs_rule_put(&d->result[i], f);
     } else {
       opaque_operand(d, 0, i);
       opaque_result(d, i);

@@ -130,7 +130,8 @@ check_PROGRAMS += \
   %D%/unit/check_reference.tap \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_session.tap \
-  %D%/unit/check_sharding.tap
+  %D%/unit/check_sharding.tap \
+  %D%/unit/check_transform.tap
 %C%_unit_check_bytes_tap_SOURCES = %D%/unit/check_bytes.c
 %C%_unit_check_choose_tap_SOURCES = %D%/unit/check_choose.c
 %C%_unit_check_contraction_tap_SOURCES = %D%/unit/check_contraction.c
@@ -159,6 +160,7 @@ check_PROGRAMS += \
 %C%_unit_check_reshard_tap_SOURCES = %D%/unit/check_reshard.c
 %C%_unit_check_session_tap_SOURCES = %D%/unit/check_session.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
+%C%_unit_check_transform_tap_SOURCES = %D%/unit/check_transform.c
 endif
 
 # The documents and examples say what the program does; refresh-docs writes their sessions anew.
