@@ -532,6 +532,7 @@ static struct gs_choice *choose(const struct gs_choose_request *r, bool complete
     if (v->given)
       choose_given(&s, id);
     choices[id].sharding = v->candidates[v->chosen];
+    choices[id].ways = v->ways;
     choices[id].strategy = is_leaf(s.nodes[id]) ? NULL : &v->ways->strategies[v->strategy];
   }
   return choices;

@@ -12,6 +12,7 @@
 struct gs_choice {
   const struct gs_sharding *sharding;          /* of the value */
   const struct gs_strategy *strategy;          /* NULL for leaves */
+  const struct gs_ways *ways;                  /* those it was chosen from */
 };
 
 struct gs_choose_request {

@@ -1,6 +1,8 @@
 # partition/local.mk - meshes, shardings, completion, the SPMD program, its passes and its cost.
 
 libgspmd_la_SOURCES += \
+  %D%/attempts.c \
+  %D%/attempts.h \
   %D%/axes.c \
   %D%/axes.h \
   %D%/builder.c \

@@ -5,26 +5,9 @@
 
 #include <string.h>
 
-#include "partition/emit.h"
+#include "partition/attempts.h"
 #include "partition/join.h"
 #include "partition/looped.h"
-#include "partition/windows.h"
-
-struct job {
-  struct gs_arena *arena;
-  struct gs_graph *graph;
-  struct gs_node *const *outputs;
-  const char *const *names;
-  int noutputs;
-  const struct gs_partition_options *options;
-  struct gs_sharding_table *table;
-  struct gs_resharder *resharder;
-  struct gs_slice_of_graph *slice;
-  const struct gs_mesh *mesh;
-  const struct gs_mesh **meshes;               /* by id: the mesh as seen where the node is */
-  const struct gs_sharding **annotations;      /* by id */
-  bool *fixed, *output;                        /* by id */
-};
 
 static const struct gs_mesh *single_device(struct gs_arena *arena, struct gs_diagnostics *d)
 {
@@ -34,7 +17,7 @@ static const struct gs_mesh *single_device(struct gs_arena *arena, struct gs_dia
 
 /* The mesh of the program: that of a manual region, else the current one if an annotation uses it, else that
  * of the first annotation. */
-static const struct gs_mesh *base_mesh(const struct job *j, const struct gs_mesh *current)
+static const struct gs_mesh *base_mesh(const struct gs_planning *j, const struct gs_mesh *current)
 {
   const struct gs_mesh *first = NULL;
   bool found = false;
@@ -55,7 +38,7 @@ static const struct gs_mesh *base_mesh(const struct job *j, const struct gs_mesh
 }
 
 /* The annotation of NODE in terms of the program's mesh. */
-static const struct gs_sharding *translate(struct job *j, const struct gs_node *node)
+static const struct gs_sharding *translate(struct gs_planning *j, const struct gs_node *node)
 {
   const struct gs_sharding *from = node->attrs->shard.annotation;
   bool same = gs_mesh_equal(from->mesh, j->mesh);
@@ -88,7 +71,7 @@ static const struct gs_sharding *translate(struct job *j, const struct gs_node *
 }
 
 /* The mesh as each node sees it.  Manual regions are over the program's mesh. */
-static bool find_meshes(struct job *j)
+static bool find_meshes(struct gs_planning *j)
 {
   struct view { const struct gs_manual *manual; struct gs_mesh *mesh; struct view *next; } *views = NULL, *v;
   j->meshes = GS_NEW_ARRAY(j->arena, const struct gs_mesh *, j->graph->nnodes + 1);
@@ -119,7 +102,7 @@ static bool find_meshes(struct job *j)
   return true;
 }
 
-static bool read_annotations(struct job *j)
+static bool read_annotations(struct gs_planning *j)
 {
   int nnodes = j->graph->nnodes;
   j->annotations = GS_NEW_ARRAY(j->arena, const struct gs_sharding *, nnodes + 1);
@@ -145,41 +128,8 @@ static bool read_annotations(struct job *j)
   return true;
 }
 
-/* Lower is better: bytes sent and FLOPs / 1000, ties by collectives [PARTITIONING.md 10]. */
-static double objective(struct gs_arena *arena, const struct gs_program *program, double *bytes)
-{
-  struct gs_program_totals totals;
-  gs_program_total(arena, program, &totals);
-  *bytes = totals.bytes;
-  return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
-}
-
-/* SLICE is what CHOICES were made for: without values that others have taken in. */
-static bool list_departures(struct gs_plan *plan, struct job *j, const struct gs_slice_of_graph *slice,
-                            const struct gs_choice *choices)
-{
-  int capacity = 0;
-  for (int i = 0; i < slice->count; i++)
-    capacity += choices[slice->order[i]].sharding != plan->completion->shardings[slice->order[i]];
-  plan->departures = GS_NEW_ARRAY(j->arena, struct gs_departure, capacity + 1);
-  if (plan->departures == NULL)
-    return false;
-  for (int i = 0; i < slice->count; i++) {
-    int id = slice->order[i];
-    const struct gs_sharding *completed = plan->completion->shardings[id];
-    const struct gs_node *node = j->graph->nodes[id];
-    if (choices[id].sharding == NULL)  /* taken into a chain */
-      continue;
-    if (choices[id].sharding != completed && (node->nargs > 0 || node->op == GS_OP_INPUT
-                                              || node->op == GS_OP_PARAM))
-      plan->departures[plan->ndepartures++] = (struct gs_departure){ id, completed,
-                                                                     choices[id].sharding };
-  }
-  return true;
-}
-
 /* What a loop carries has one sharding: the one it has in the body. */
-static void join_carries(struct job *j, struct gs_completion *completion)
+static void join_carries(struct gs_planning *j, struct gs_completion *completion)
 {
   for (int i = 0; i < j->slice->count; i++) {
     const struct gs_node *node = j->graph->nodes[j->slice->order[i]];
@@ -191,7 +141,7 @@ static void join_carries(struct job *j, struct gs_completion *completion)
 }
 
 /* Completion leaves dims open; from here on that no longer matters. */
-static bool close_dims(struct job *j, struct gs_completion *completion)
+static bool close_dims(struct gs_planning *j, struct gs_completion *completion)
 {
   for (int i = 0; i < j->slice->count; i++) {
     const struct gs_sharding *s = completion->shardings[j->slice->order[i]];
@@ -211,113 +161,7 @@ static bool close_dims(struct job *j, struct gs_completion *completion)
   return true;
 }
 
-enum { LARGE = 20000 };                /* nodes; from here on the fewer tries the better */
-
-/* The best so far. */
-struct best { double cost; const struct gs_choice *choices; };
-
-/* Choose and emit by REQUEST; keep the program if it is better than the plan's, the BEST. */
-static bool try_program(struct gs_plan *plan, struct job *j, const struct gs_choose_request *request,
-                        struct best *best)
-{
-  double bytes;
-  struct gs_choice *chosen = gs_choose(request);
-  struct gs_program *other =
-      chosen != NULL ? gs_emit(request, chosen, j->outputs, j->names, j->noutputs) : NULL;
-  if (other == NULL)
-    return false;
-  double other_cost = objective(j->arena, other, &bytes);
-  if (other_cost >= best->cost - 1e-6)
-    return true;
-  *best = (struct best){ other_cost, chosen };
-  plan->program = other;
-  plan->ndepartures = 0;
-  return list_departures(plan, j, request->slice, chosen);
-}
-
-/* Where something is moved: nodes whose operands or result are not where they are wanted. */
-static void find_moves(const struct gs_slice_of_graph *slice, const struct gs_choice *choices, bool *moved)
-{
-  for (int i = 0; i < slice->count; i++) {
-    const struct gs_node *node = slice->graph->nodes[slice->order[i]];
-    const struct gs_choice *c = &choices[node->id];
-    if (c->strategy == NULL)
-      continue;
-    moved[node->id] = moved[node->id] || c->strategy->produced != c->sharding;
-    for (int a = 0; a < node->nargs; a++)
-      if (c->strategy->required[a] != choices[node->args[a]->id].sharding)
-        moved[node->id] = moved[node->args[a]->id] = true;
-  }
-}
-
-/* Again with more ways to run operators where something is moved.  Outputs stay as they are: what was found for them came of the program
- * itself, here they would be moved just to end up finer. */
-static bool try_more_ways(struct gs_plan *plan, struct job *j, struct gs_choose_request request, struct best *best)
-{
-  struct gs_completion pinned = *request.completion;
-  size_t count = (size_t)request.slice->graph->nnodes + 1;
-  bool *fixed = gs_arena_copy(j->arena, request.fixed, count * sizeof *fixed);
-  bool *wide = GS_NEW_ARRAY(j->arena, bool, count);
-  pinned.shardings = gs_arena_copy(j->arena, pinned.shardings, count * sizeof *pinned.shardings);
-  if (fixed == NULL || wide == NULL || pinned.shardings == NULL)
-    return false;
-  for (int i = 0; i < j->noutputs; i++) {
-    int id = j->outputs[i]->id;
-    pinned.shardings[id] = best->choices[id].sharding;
-    fixed[id] = true;
-  }
-  request.completion = &pinned;
-  request.fixed = fixed;
-  find_moves(request.slice, best->choices, wide);
-  request.wide = wide;
-  if (!try_program(plan, j, &request, best))
-    return false;
-  request.shared = true;
-  return request.slice->count > LARGE || try_program(plan, j, &request, best);
-}
-
-static bool outputs_are_annotated(const struct job *j)
-{
-  for (int i = 0; i < j->noutputs; i++)
-    if (!j->fixed[j->outputs[i]->id])
-      return false;
-  return true;
-}
-
-static bool plan_programs(struct gs_plan *plan, struct job *j)
-{
-  struct gs_choose_request request = {
-    .arena = j->arena, .table = j->table, .resharder = j->resharder, .slice = j->slice,
-    .completion = plan->completion, .meshes = j->meshes, .fixed = j->fixed, .output = j->output, .options = j->options,
-    .ways = gs_ways_table_new(j->arena)
-  };
-  if (request.ways == NULL)
-    return false;
-  struct gs_choice *completed = gs_choose_completed(&request);
-  if (completed == NULL)
-    return false;
-  plan->program = gs_emit(&request, completed, j->outputs, j->names, j->noutputs);
-  if (plan->program == NULL)
-    return false;
-  struct best best = { objective(j->arena, plan->program, &plan->completed_bytes), completed };
-  if (j->options->follow_completed || plan->completed_bytes == 0)
-    return true;
-  /* The two tries take about as long as all else; in large programs one has to do. */
-  bool large = j->slice->count > LARGE, annotated = outputs_are_annotated(j);
-  if (!(large && annotated) && !try_program(plan, j, &request, &best))
-    return false;
-  if (!(large && !annotated) && !try_more_ways(plan, j, request, &best))
-    return false;
-  int fused;
-  struct gs_graph *graph = gs_windows_fuse(j->arena, j->graph, j->slice, j->output, &fused);
-  if (graph == NULL || fused == 0)
-    return graph != NULL;
-  request.slice = gs_slice_of_graph(j->arena, graph, j->outputs, j->noutputs);
-  request.ways = gs_ways_table_new(j->arena);
-  return request.slice != NULL && request.ways != NULL && try_program(plan, j, &request, &best);
-}
-
-static bool prepare(struct job *j, const struct gs_mesh *current)
+static bool prepare(struct gs_planning *j, const struct gs_mesh *current)
 {
   j->table = gs_sharding_table_new(j->arena);
   j->slice = gs_slice_of_graph(j->arena, j->graph, j->outputs, j->noutputs);
@@ -333,7 +177,7 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
                              const struct gs_partition_options *options)
 {
   const struct gs_partition_options defaults = { 0 };
-  struct job j = { .arena = arena, .graph = graph, .outputs = outputs, .names = names,
+  struct gs_planning j = { .arena = arena, .graph = graph, .outputs = outputs, .names = names,
                    .noutputs = noutputs, .options = options != NULL ? options : &defaults };
   struct gs_span at = noutputs > 0 ? outputs[0]->span : (struct gs_span){ 0 };
   int errors = graph->diagnostics != NULL ? graph->diagnostics->errors : 0;
@@ -346,7 +190,7 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
     made = plan->completion != NULL && close_dims(&j, plan->completion);
     if (made)
       join_carries(&j, plan->completion);
-    made = made && plan_programs(plan, &j);
+    made = made && gs_attempts_make(plan, &j);
     if (made) {
       plan->program = gs_program_loop_einsums(arena, j.table, plan->program, j.options->looped);
       made = plan->program != NULL;

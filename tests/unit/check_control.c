@@ -98,6 +98,16 @@ START_TEST(shifting_buffer)
 }
 END_TEST
 
+/* Sums over turns are added up in parts, and reduced once. */
+START_TEST(accumulations_reduce_at_the_end)
+{
+  const char *text = "mesh(d=4)\na = shard(input(f32[10,16,64]), [-1, -1, d])\nw = shard(input(f32[64,32]), [d, -1])\n"
+                     "y, z = scan(fn(c, t) { [c + t @ w, 0] }, zeros(f32[16,32]), a)\n";
+  script_check(text);
+  ck_assert_double_eq(script_bytes(text), 2 * 3.0 / 4 * 16 * 32 * 4);
+}
+END_TEST
+
 static const struct { const char *text, *message; } errors[] = {
   { "y = loop(2, fn(i, c) { (c, c) }, x)", "the body gives a tuple" },
   { "y = loop(2, fn(i, c) { concat([c, c], 0) }, x)", "the body gives f32[8,8] where the loop carries f32[4,8]" },
@@ -124,6 +134,7 @@ END_TEST
 #define COUNT(table) ((int)(sizeof table / sizeof *table))
 
 RUN_TESTS("control",
+  tcase_add_test(cases, accumulations_reduce_at_the_end);
   tcase_add_loop_test(cases, same_values, 0, COUNT(programs));
   tcase_add_test(cases, invariants_are_moved_once);
   tcase_add_test(cases, inside_counts_by_turns);

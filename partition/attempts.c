@@ -1,0 +1,251 @@
+/* partition/attempts.c - several programs for one graph, of which the cheapest is the plan's.
+ *
+ * Every value as completed; chosen together; with more ways to run operators where something is moved; with
+ * what loops carry in other shardings; with chains of windows as one operator.
+ */
+#include <config.h>
+
+#include "partition/attempts.h"
+
+#include <string.h>
+
+#include "partition/emit.h"
+#include "partition/windows.h"
+
+/* Lower is better: bytes sent and FLOPs / 1000, ties by collectives [PARTITIONING.md 10]. */
+static double objective(struct gs_arena *arena, const struct gs_program *program, double *bytes)
+{
+  struct gs_program_totals totals;
+  gs_program_total(arena, program, &totals);
+  *bytes = totals.bytes;
+  return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
+}
+
+/* SLICE is what CHOICES were made for: without values that others have taken in. */
+static bool list_departures(struct gs_plan *plan, struct gs_planning *j, const struct gs_slice_of_graph *slice,
+                            const struct gs_choice *choices)
+{
+  int capacity = 0;
+  for (int i = 0; i < slice->count; i++)
+    capacity += choices[slice->order[i]].sharding != plan->completion->shardings[slice->order[i]];
+  plan->departures = GS_NEW_ARRAY(j->arena, struct gs_departure, capacity + 1);
+  if (plan->departures == NULL)
+    return false;
+  for (int i = 0; i < slice->count; i++) {
+    int id = slice->order[i];
+    const struct gs_sharding *completed = plan->completion->shardings[id];
+    const struct gs_node *node = j->graph->nodes[id];
+    if (choices[id].sharding == NULL)  /* taken into a chain */
+      continue;
+    if (choices[id].sharding != completed && (node->nargs > 0 || node->op == GS_OP_INPUT
+                                              || node->op == GS_OP_PARAM))
+      plan->departures[plan->ndepartures++] = (struct gs_departure){ id, completed,
+                                                                     choices[id].sharding };
+  }
+  return true;
+}
+
+enum { LARGE = 20000 };                /* nodes; from here on the fewer tries the better */
+
+/* The best so far. */
+struct best { double cost; const struct gs_choice *choices; };
+
+/* Choose and emit by REQUEST; keep the program if it is better than the plan's, the BEST. */
+static bool try_program(struct gs_plan *plan, struct gs_planning *j, const struct gs_choose_request *request,
+                        struct best *best)
+{
+  double bytes;
+  struct gs_choice *chosen = gs_choose(request);
+  struct gs_program *other =
+      chosen != NULL ? gs_emit(request, chosen, j->outputs, j->names, j->noutputs) : NULL;
+  if (other == NULL)
+    return false;
+  double other_cost = objective(j->arena, other, &bytes);
+  if (other_cost >= best->cost - 1e-6)
+    return true;
+  *best = (struct best){ other_cost, chosen };
+  plan->program = other;
+  plan->ndepartures = 0;
+  return list_departures(plan, j, request->slice, chosen);
+}
+
+/* Where something is moved: nodes whose operands or result are not where they are wanted. */
+static void find_moves(const struct gs_slice_of_graph *slice, const struct gs_choice *choices, bool *moved)
+{
+  for (int i = 0; i < slice->count; i++) {
+    const struct gs_node *node = slice->graph->nodes[slice->order[i]];
+    const struct gs_choice *c = &choices[node->id];
+    if (c->strategy == NULL)
+      continue;
+    moved[node->id] = moved[node->id] || c->strategy->produced != c->sharding;
+    for (int a = 0; a < node->nargs; a++)
+      if (c->strategy->required[a] != choices[node->args[a]->id].sharding)
+        moved[node->id] = moved[node->args[a]->id] = true;
+  }
+}
+
+/* ---- Loops ---- */
+
+enum { MOST_CARRIES = 12, MOST_ALTERNATIVES = 6 };
+
+/* What a turn sends at least to make the next value of a carry by STRATEGY, when the carry is as that produces it
+ * and other operands come as they like. */
+static double turn_cost(const struct gs_choose_request *r, const struct gs_choice *choices, const struct gs_node *next,
+                        const struct gs_strategy *strategy)
+{
+  const struct gs_node *made = next->args[2];
+  double sum = strategy->cost;
+  for (int a = 0; a < made->nargs; a++) {
+    const struct gs_node *arg = made->args[a];
+    const struct gs_ways *w = choices[arg->id].ways;
+    const struct gs_sharding *from = arg == next->args[1] ? strategy->produced : choices[arg->id].sharding;
+    double least = gs_reshard_cost(r->resharder, from, strategy->required[a], &arg->type, GS_NO_LIMIT);
+    for (int t = 0; w != NULL && t < w->count; t++)
+      least = w->strategies[t].produced == strategy->required[a] ? 0 : least;
+    sum += least;
+  }
+  return sum;
+}
+
+/* Shardings in which the next value of a carry can be made, those first that send least; their number. */
+static int carry_alternatives(const struct gs_choose_request *r, const struct gs_choice *choices,
+                              const struct gs_node *next, const struct gs_sharding **alternatives)
+{
+  const struct gs_ways *w = choices[next->args[2]->id].ways;
+  const struct gs_sharding *now = choices[next->args[1]->id].sharding;
+  double costs[MOST_ALTERNATIVES];
+  int count = 0;
+  for (int t = 0; w != NULL && t < w->count; t++) {
+    const struct gs_sharding *sharding = w->strategies[t].produced;
+    bool known = sharding == now;
+    for (int k = 0; k < count; k++)
+      known = known || alternatives[k] == sharding;
+    if (known || sharding->mesh != now->mesh)
+      continue;
+    double cost = turn_cost(r, choices, next, &w->strategies[t]);
+    int at = count < MOST_ALTERNATIVES ? count++ : MOST_ALTERNATIVES;
+    for (; at > 0 && costs[at - 1] > cost; at--)
+      if (at < MOST_ALTERNATIVES) {
+        costs[at] = costs[at - 1];
+        alternatives[at] = alternatives[at - 1];
+      }
+    if (at < MOST_ALTERNATIVES) {
+      costs[at] = cost;
+      alternatives[at] = sharding;
+    }
+  }
+  return count;
+}
+
+static bool moves_in_region(const struct gs_slice_of_graph *slice, int region, const bool *moved)
+{
+  const struct gs_region *r = &slice->graph->regions[region];
+  for (int id = r->begin; id < r->end; id++)
+    if (slice->needed[id] && moved[id])
+      return true;
+  return false;
+}
+
+/* What a loop carries in another sharding than completion gave it, where that spares the turns more than it costs
+ * before and after: sums that are added up in parts, and reduced after the last turn.  SHARDINGS are those REQUEST
+ * completes with. */
+static bool try_carries(struct gs_plan *plan, struct gs_planning *j, const struct gs_choose_request *request,
+                        const struct gs_sharding **shardings, struct best *best)
+{
+  const struct gs_slice_of_graph *slice = request->slice;
+  int tried = 0;
+  for (int i = 0; i < slice->count && tried < MOST_CARRIES; i++) {
+    const struct gs_node *next = slice->graph->nodes[slice->order[i]];
+    const struct gs_sharding *alternatives[MOST_ALTERNATIVES];
+    if (next->op != GS_OP_LOOP_NEXT || !moves_in_region(slice, next->args[1]->region, request->wide))
+      continue;
+    int count = carry_alternatives(request, best->choices, next, alternatives);
+    const struct gs_sharding *keep = shardings[next->args[1]->id];
+    tried += count > 0;
+    for (int k = 0; k < count; k++) {
+      double before = best->cost;
+      shardings[next->id] = shardings[next->args[1]->id] = alternatives[k];
+      if (!try_program(plan, j, request, best))
+        return false;
+      if (best->cost < before)
+        keep = alternatives[k];
+    }
+    shardings[next->id] = shardings[next->args[1]->id] = keep;
+  }
+  return true;
+}
+
+/* ---- All of them ---- */
+
+/* Again with more ways to run operators where something is moved.  Outputs stay as they are: what was found for
+ * them came of the program itself, here they would be moved just to end up finer. */
+static bool try_more_ways(struct gs_plan *plan, struct gs_planning *j, struct gs_choose_request request,
+                          struct best *best)
+{
+  struct gs_completion pinned = *request.completion;
+  size_t count = (size_t)request.slice->graph->nnodes + 1;
+  bool *fixed = gs_arena_copy(j->arena, request.fixed, count * sizeof *fixed);
+  bool *wide = GS_NEW_ARRAY(j->arena, bool, count);
+  pinned.shardings = gs_arena_copy(j->arena, pinned.shardings, count * sizeof *pinned.shardings);
+  if (fixed == NULL || wide == NULL || pinned.shardings == NULL)
+    return false;
+  for (int i = 0; i < j->noutputs; i++) {
+    int id = j->outputs[i]->id;
+    pinned.shardings[id] = best->choices[id].sharding;
+    fixed[id] = true;
+  }
+  request.completion = &pinned;
+  request.fixed = fixed;
+  find_moves(request.slice, best->choices, wide);
+  request.wide = wide;
+  if (!try_program(plan, j, &request, best))
+    return false;
+  if (request.slice->count > LARGE)
+    return true;
+  request.shared = true;
+  if (!try_program(plan, j, &request, best))
+    return false;
+  request.shared = false;
+  return try_carries(plan, j, &request, pinned.shardings, best);
+}
+
+static bool outputs_are_annotated(const struct gs_planning *j)
+{
+  for (int i = 0; i < j->noutputs; i++)
+    if (!j->fixed[j->outputs[i]->id])
+      return false;
+  return true;
+}
+
+bool gs_attempts_make(struct gs_plan *plan, struct gs_planning *j)
+{
+  struct gs_choose_request request = {
+    .arena = j->arena, .table = j->table, .resharder = j->resharder, .slice = j->slice,
+    .completion = plan->completion, .meshes = j->meshes, .fixed = j->fixed, .output = j->output, .options = j->options,
+    .ways = gs_ways_table_new(j->arena)
+  };
+  if (request.ways == NULL)
+    return false;
+  struct gs_choice *completed = gs_choose_completed(&request);
+  if (completed == NULL)
+    return false;
+  plan->program = gs_emit(&request, completed, j->outputs, j->names, j->noutputs);
+  if (plan->program == NULL)
+    return false;
+  struct best best = { objective(j->arena, plan->program, &plan->completed_bytes), completed };
+  if (j->options->follow_completed || plan->completed_bytes == 0)
+    return true;
+  /* The two tries take about as long as all else; in large programs one has to do. */
+  bool large = j->slice->count > LARGE, annotated = outputs_are_annotated(j);
+  if (!(large && annotated) && !try_program(plan, j, &request, &best))
+    return false;
+  if (!(large && !annotated) && !try_more_ways(plan, j, request, &best))
+    return false;
+  int fused;
+  struct gs_graph *graph = gs_windows_fuse(j->arena, j->graph, j->slice, j->output, &fused);
+  if (graph == NULL || fused == 0)
+    return graph != NULL;
+  request.slice = gs_slice_of_graph(j->arena, graph, j->outputs, j->noutputs);
+  request.ways = gs_ways_table_new(j->arena);
+  return request.slice != NULL && request.ways != NULL && try_program(plan, j, &request, &best);
+}
