@@ -62,6 +62,8 @@ libgspmd_la_SOURCES += \
   %D%/reshard.h \
   %D%/reshard_moves.c \
   %D%/reshard_moves.h \
+  %D%/rewriter.c \
+  %D%/rewriter.h \
   %D%/rule.c \
   %D%/rule.h \
   %D%/rule_draft.h \

@@ -16,6 +16,7 @@
 
 #include "partition/axes.h"
 #include "partition/profile.h"
+#include "partition/rewriter.h"
 
 enum pattern { NOTHING, GATHER_PLACED, GATHER_SUMMED, SCATTER };
 
@@ -27,20 +28,6 @@ struct match {
   int label, dim, other_dim;           /* of the operand; of the other one, -1: it has not the label */
   int out;                             /* dim of the result, -1 */
   int64_t n, part;                     /* devices, L */
-};
-
-struct rewriter {
-  struct gs_arena *arena;
-  struct gs_sharding_table *table;
-  const struct gs_program *from;
-  struct gs_step *steps;
-  int nsteps, capacity;
-  int *map;                            /* by old step: the new one */
-  struct match *matches;               /* by old einsum or reduce-scatter, at which the loop stands */
-  bool *dropped;                       /* by old step */
-  int scope, depth;                    /* of steps made now */
-  double count;
-  bool failed;
 };
 
 /* ---- Matching ---- */
@@ -128,52 +115,15 @@ static bool pays(const struct gs_program *p, const struct match *m)
 
 /* ---- Making steps ---- */
 
-static int add(struct rewriter *r, const struct gs_step *step)
-{
-  if (r->nsteps == r->capacity) {
-    int capacity = r->capacity * 2 + 64;
-    struct gs_step *grown = GS_NEW_ARRAY(r->arena, struct gs_step, capacity);
-    if (grown == NULL) {
-      r->failed = true;
-      return 0;
-    }
-    if (r->nsteps > 0)
-      memcpy(grown, r->steps, (size_t)r->nsteps * sizeof *grown);
-    r->steps = grown;
-    r->capacity = capacity;
-  }
-  r->steps[r->nsteps] = *step;
-  return r->nsteps++;
-}
-
-static union gs_attrs *new_attrs(struct rewriter *r)
-{
-  union gs_attrs *attrs = GS_NEW(r->arena, union gs_attrs);
-  r->failed = r->failed || attrs == NULL;
-  return attrs;
-}
-
-/* A helper step of NODE whose whole is what each device has. */
-static int make(struct rewriter *r, enum gs_op op, const int *args, int nargs, const union gs_attrs *attrs,
-                const struct gs_type *type, const struct gs_node *node)
-{
-  struct gs_step step = { .op = op, .nargs = nargs, .attrs = attrs, .type = *type, .global = *type, .node = node,
-                          .scope = r->scope, .end = -1, .depth = r->depth, .count = r->count };
-  step.sharding = gs_sharding_replicated(r->table, r->from->mesh, type->rank);
-  step.args = gs_arena_copy(r->arena, args, (size_t)nargs * sizeof *args);
-  r->failed = r->failed || step.sharding == NULL || (step.args == NULL && nargs > 0);
-  return add(r, &step);
-}
-
 static struct gs_type scalar_type(enum gs_dtype dtype)
 {
   return (struct gs_type){ .dtype = dtype };
 }
 
-static int constant(struct rewriter *r, int64_t value, const struct gs_node *node)
+static int constant(struct gs_rewriter *r, int64_t value, const struct gs_node *node)
 {
   struct gs_type type = scalar_type(GS_DTYPE_S32);
-  union gs_attrs *attrs = new_attrs(r);
+  union gs_attrs *attrs = gs_rewriter_attrs(r);
   struct gs_tensor *tensor = GS_NEW(r->arena, struct gs_tensor);
   int32_t *data = GS_NEW(r->arena, int32_t);
   if (attrs == NULL || tensor == NULL || data == NULL) {
@@ -185,42 +135,42 @@ static int constant(struct rewriter *r, int64_t value, const struct gs_node *nod
   tensor->data = data;
   tensor->references = 1;              /* the arena's own */
   attrs->constant.tensor = tensor;
-  return make(r, GS_OP_CONSTANT, NULL, 0, attrs, &type, node);
+  return gs_rewriter_make(r, GS_OP_CONSTANT, NULL, 0, attrs, &type, node);
 }
 
 /* This device's number along AXES, an s32. */
-static int own_part(struct rewriter *r, const struct gs_axis *axes, int naxes, int64_t n, const struct gs_node *node)
+static int own_part(struct gs_rewriter *r, const struct gs_axis *axes, int naxes, int64_t n, const struct gs_node *node)
 {
   struct gs_type one = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { 1 } }, scalar = scalar_type(GS_DTYPE_S32);
-  union gs_attrs *attrs = new_attrs(r);
+  union gs_attrs *attrs = gs_rewriter_attrs(r);
   if (attrs == NULL || n > INT32_MAX)
     return 0;
   attrs->iota.naxes = naxes;
   attrs->iota.axes = axes;
   attrs->iota.block = 1;
-  int part = make(r, GS_OP_IOTA, NULL, 0, attrs, &one, node);
-  return make(r, GS_OP_RESHAPE, &part, 1, NULL, &scalar, node);
+  int part = gs_rewriter_make(r, GS_OP_IOTA, NULL, 0, attrs, &one, node);
+  return gs_rewriter_make(r, GS_OP_RESHAPE, &part, 1, NULL, &scalar, node);
 }
 
-static int arithmetic(struct rewriter *r, enum gs_op op, int a, int b, const struct gs_node *node)
+static int arithmetic(struct gs_rewriter *r, enum gs_op op, int a, int b, const struct gs_node *node)
 {
   struct gs_type type = scalar_type(GS_DTYPE_S32);
-  return make(r, op, (int[]){ a, b }, 2, NULL, &type, node);
+  return gs_rewriter_make(r, op, (int[]){ a, b }, 2, NULL, &type, node);
 }
 
 /* Position of part NUMBER (mod n), as an index vector. */
-static int position(struct rewriter *r, const struct match *m, int number, const struct gs_node *node)
+static int position(struct gs_rewriter *r, const struct match *m, int number, const struct gs_node *node)
 {
   struct gs_type vector = { .dtype = GS_DTYPE_S32, .rank = 1, .dims = { 1 } };
   int part = arithmetic(r, GS_OP_REM, number, constant(r, m->n, node), node);
   int at = arithmetic(r, GS_OP_MUL, part, constant(r, m->part, node), node);
-  return make(r, GS_OP_RESHAPE, &at, 1, NULL, &vector, node);
+  return gs_rewriter_make(r, GS_OP_RESHAPE, &at, 1, NULL, &vector, node);
 }
 
 /* Slices along DIM that begin at an index vector. */
-static union gs_attrs *window_attrs(struct rewriter *r, const struct gs_type *slice, int dim)
+static union gs_attrs *window_attrs(struct gs_rewriter *r, const struct gs_type *slice, int dim)
 {
-  union gs_attrs *attrs = new_attrs(r);
+  union gs_attrs *attrs = gs_rewriter_attrs(r);
   if (attrs == NULL)
     return NULL;
   attrs->gather.offset_dims = (1u << slice->rank) - 1;
@@ -232,20 +182,20 @@ static union gs_attrs *window_attrs(struct rewriter *r, const struct gs_type *sl
   return attrs;
 }
 
-static int part_of(struct rewriter *r, int step, int dim, int64_t size, int at, const struct gs_node *node)
+static int part_of(struct gs_rewriter *r, int step, int dim, int64_t size, int at, const struct gs_node *node)
 {
   struct gs_type type = r->steps[step].type;
   type.dims[dim] = size;
-  return make(r, GS_OP_GATHER, (int[]){ step, at }, 2, window_attrs(r, &type, dim), &type, node);
+  return gs_rewriter_make(r, GS_OP_GATHER, (int[]){ step, at }, 2, window_attrs(r, &type, dim), &type, node);
 }
 
 /* STEP from the device SHIFT before. */
-static int travel(struct rewriter *r, const struct match *m, int step, int dim, int64_t shift,
+static int travel(struct gs_rewriter *r, const struct match *m, int step, int dim, int64_t shift,
                   const struct gs_node *node)
 {
   const struct gs_step *c = &r->from->steps[m->collective];
   struct gs_exchange_piece *pieces = GS_NEW_ARRAY(r->arena, struct gs_exchange_piece, 2);
-  union gs_attrs *attrs = new_attrs(r);
+  union gs_attrs *attrs = gs_rewriter_attrs(r);
   int64_t size = r->steps[step].type.dims[dim], to = (shift + m->n) % m->n;
   if (pieces == NULL || attrs == NULL) {
     r->failed = true;
@@ -261,13 +211,13 @@ static int travel(struct rewriter *r, const struct match *m, int step, int dim, 
   attrs->device.scale = size;
   attrs->device.size = size * m->n;
   struct gs_type type = r->steps[step].type;
-  int made = make(r, GS_OP_EXCHANGE, &step, 1, attrs, &type, node);
+  int made = gs_rewriter_make(r, GS_OP_EXCHANGE, &step, 1, attrs, &type, node);
   r->steps[made].reason = "pieces travel from neighbour to neighbour while the product works on the one before";
   return made;
 }
 
 /* The product of PIECE, and of the other operand's part that belongs to part NUMBER, if it has one. */
-static int product(struct rewriter *r, const struct match *m, int piece, int other, int at)
+static int product(struct gs_rewriter *r, const struct match *m, int piece, int other, int at)
 {
   const struct gs_step *e = &r->from->steps[m->einsum];
   int args[2];
@@ -278,26 +228,26 @@ static int product(struct rewriter *r, const struct match *m, int piece, int oth
   args[1 - m->operand] = other;
   if (m->out >= 0)
     type.dims[m->out] = m->part;
-  return make(r, GS_OP_EINSUM, args, 2, e->attrs, &type, e->node);
+  return gs_rewriter_make(r, GS_OP_EINSUM, args, 2, e->attrs, &type, e->node);
 }
 
 /* SUM with the product for PIECE, part NUMBER, put in its place or added. */
-static int take_in(struct rewriter *r, const struct match *m, int sum, int piece, int other, int number)
+static int take_in(struct gs_rewriter *r, const struct match *m, int sum, int piece, int other, int number)
 {
   const struct gs_step *e = &r->from->steps[m->einsum];
   int at = position(r, m, number, e->node), made = product(r, m, piece, other, at);
   struct gs_type type = r->steps[sum].type;
   if (m->pattern == GATHER_SUMMED)
-    return make(r, GS_OP_ADD, (int[]){ sum, made }, 2, NULL, &type, e->node);
+    return gs_rewriter_make(r, GS_OP_ADD, (int[]){ sum, made }, 2, NULL, &type, e->node);
   struct gs_type slice = r->steps[made].type;
-  return make(r, GS_OP_SCATTER, (int[]){ sum, at, made }, 3, window_attrs(r, &slice, m->out), &type, e->node);
+  return gs_rewriter_make(r, GS_OP_SCATTER, (int[]){ sum, at, made }, 3, window_attrs(r, &slice, m->out), &type, e->node);
 }
 
 /* What a device has of STEP as a value of its own, whole in itself, so that slices of it are of it. */
-static int own_value(struct rewriter *r, int step)
+static int own_value(struct gs_rewriter *r, int step)
 {
   struct gs_type type = r->steps[step].type;
-  return make(r, GS_OP_SHARD, &step, 1, NULL, &type, r->steps[step].node);
+  return gs_rewriter_make(r, GS_OP_SHARD, &step, 1, NULL, &type, r->steps[step].node);
 }
 
 /* ---- Loops ---- */
@@ -306,37 +256,37 @@ enum { MOST_CARRIED = 4 };
 
 struct loop { int opening, ncarried; int values[MOST_CARRIED]; };
 
-static void open_loop(struct rewriter *r, struct loop *l, const int *inits, int ninits, int64_t trips,
+static void open_loop(struct gs_rewriter *r, struct loop *l, const int *inits, int ninits, int64_t trips,
                       const struct gs_node *node)
 {
   struct gs_type pred = scalar_type(GS_DTYPE_PRED);
-  union gs_attrs *attrs = new_attrs(r);
+  union gs_attrs *attrs = gs_rewriter_attrs(r);
   l->ncarried = ninits;
   if (attrs == NULL)
     return;
   attrs->control.trips = trips;
-  l->opening = make(r, GS_OP_LOOP, inits, ninits, attrs, &pred, node);
+  l->opening = gs_rewriter_make(r, GS_OP_LOOP, inits, ninits, attrs, &pred, node);
   r->scope = l->opening;
   r->depth++;
   r->count *= (double)trips;
   for (int k = 0; k < ninits; k++) {
-    union gs_attrs *which = new_attrs(r);
+    union gs_attrs *which = gs_rewriter_attrs(r);
     struct gs_type type = r->steps[inits[k]].type;
     if (which == NULL)
       return;
     which->carried.index = k;
-    l->values[k] = make(r, GS_OP_LOOP_VALUE, NULL, 0, which, &type, node);
+    l->values[k] = gs_rewriter_make(r, GS_OP_LOOP_VALUE, NULL, 0, which, &type, node);
   }
 }
 
 /* RESULTS gets the carried values after the end. */
-static void close_loop(struct rewriter *r, struct loop *l, const int *nexts, int *results, const struct gs_node *node)
+static void close_loop(struct gs_rewriter *r, struct loop *l, const int *nexts, int *results, const struct gs_node *node)
 {
   struct gs_type pred = scalar_type(GS_DTYPE_PRED);
   if (r->failed)
     return;
   const struct gs_step *opening = &r->steps[l->opening];
-  int end = make(r, GS_OP_LOOP_END, nexts, l->ncarried, r->steps[l->opening].attrs, &pred, node);
+  int end = gs_rewriter_make(r, GS_OP_LOOP_END, nexts, l->ncarried, r->steps[l->opening].attrs, &pred, node);
   opening = &r->steps[l->opening];
   r->scope = opening->scope;
   r->depth--;
@@ -344,26 +294,26 @@ static void close_loop(struct rewriter *r, struct loop *l, const int *nexts, int
   r->steps[end].depth = r->depth;
   r->steps[l->opening].end = end;
   for (int k = 0; k < l->ncarried; k++) {
-    union gs_attrs *which = new_attrs(r);
+    union gs_attrs *which = gs_rewriter_attrs(r);
     struct gs_type type = r->steps[l->values[k]].type;
     if (which == NULL)
       return;
     which->carried.index = k;
-    results[k] = make(r, GS_OP_LOOP_RESULT, &l->opening, 1, which, &type, node);
+    results[k] = gs_rewriter_make(r, GS_OP_LOOP_RESULT, &l->opening, 1, which, &type, node);
   }
 }
 
-static int zeros(struct rewriter *r, const struct gs_type *type, const struct gs_node *node)
+static int zeros(struct gs_rewriter *r, const struct gs_type *type, const struct gs_node *node)
 {
   struct gs_type scalar = scalar_type(type->dtype);
   int zero = constant(r, 0, node);
   if (type->dtype != GS_DTYPE_S32)
-    zero = make(r, GS_OP_CONVERT, &zero, 1, NULL, &scalar, node);
-  return make(r, GS_OP_BROADCAST, &zero, 1, new_attrs(r), type, node);
+    zero = gs_rewriter_make(r, GS_OP_CONVERT, &zero, 1, NULL, &scalar, node);
+  return gs_rewriter_make(r, GS_OP_BROADCAST, &zero, 1, gs_rewriter_attrs(r), type, node);
 }
 
 /* One direction: n - 1 turns, each with the piece that came last, and the last piece behind them. */
-static int gather_one_way(struct rewriter *r, const struct match *m, int piece, int other, int own)
+static int gather_one_way(struct gs_rewriter *r, const struct match *m, int piece, int other, int own)
 {
   const struct gs_step *e = &r->from->steps[m->einsum];
   struct loop l;
@@ -379,7 +329,7 @@ static int gather_one_way(struct rewriter *r, const struct match *m, int piece, 
 }
 
 /* Both directions: the own piece, n/2 - 2 turns with one from each side, two more, and the one opposite. */
-static int gather_both_ways(struct rewriter *r, const struct match *m, int piece, int other, int own)
+static int gather_both_ways(struct gs_rewriter *r, const struct match *m, int piece, int other, int own)
 {
   const struct gs_step *e = &r->from->steps[m->einsum];
   const struct gs_node *node = e->node;
@@ -413,7 +363,7 @@ static int gather_both_ways(struct rewriter *r, const struct match *m, int piece
 }
 
 /* Sums travel to the right; the first is for the device behind all others. */
-static int scatter_looped(struct rewriter *r, const struct match *m, int whole, int other, int own)
+static int scatter_looped(struct gs_rewriter *r, const struct match *m, int whole, int other, int own)
 {
   const struct gs_step *e = &r->from->steps[m->einsum];
   const struct gs_node *node = e->node;
@@ -430,12 +380,12 @@ static int scatter_looped(struct rewriter *r, const struct match *m, int whole, 
   int made = product(r, m, part_of(r, whole, m->dim, m->part, at, node), other, at);
   struct gs_type type = r->steps[made].type;
   nexts[0] = arithmetic(r, GS_OP_SUB, l.values[0], constant(r, 1, node), node);
-  nexts[1] = make(r, GS_OP_ADD, (int[]){ moved, made }, 2, NULL, &type, node);
+  nexts[1] = gs_rewriter_make(r, GS_OP_ADD, (int[]){ moved, made }, 2, NULL, &type, node);
   close_loop(r, &l, nexts, last, node);
   return last[1];
 }
 
-static int rewrite(struct rewriter *r, const struct match *m)
+static int rewrite(struct gs_rewriter *r, const struct match *m)
 {
   const struct gs_step *e = &r->from->steps[m->einsum], *c = &r->from->steps[m->collective];
   int own = own_part(r, c->attrs->device.axes, c->attrs->device.naxes, m->n, e->node);
@@ -449,7 +399,8 @@ static int rewrite(struct rewriter *r, const struct match *m)
 
 /* ---- The whole program ---- */
 
-static int find_matches(struct rewriter *r, enum gs_looped_mode mode)
+/* Write to MATCHES, by einsum or reduce-scatter at which the loop will stand, and to DROPPED; their number. */
+static int find_matches(struct gs_rewriter *r, enum gs_looped_mode mode, struct match *matches, bool *dropped)
 {
   const struct gs_program *p = r->from;
   int *uses = GS_NEW_ARRAY(r->arena, int, p->nsteps + 1), found = 0;
@@ -464,71 +415,38 @@ static int find_matches(struct rewriter *r, enum gs_looped_mode mode)
     uses[p->outputs[i].step] += 2;
   for (int i = 0; i < p->nsteps; i++) {
     struct match m = { NOTHING };
-    bool matches = p->steps[i].op == GS_OP_EINSUM           ? match_gather(p, uses, i, &m)
+    bool found_one = p->steps[i].op == GS_OP_EINSUM         ? match_gather(p, uses, i, &m)
                    : p->steps[i].op == GS_OP_REDUCE_SCATTER ? match_scatter(p, uses, i, &m) : false;
-    int dropped = m.pattern == SCATTER ? m.einsum : m.collective;
-    if (!matches || r->matches[m.einsum].pattern != NOTHING || (mode == GS_LOOPED_AUTO && !pays(p, &m)))
+    if (!found_one || matches[m.einsum].pattern != NOTHING || (mode == GS_LOOPED_AUTO && !pays(p, &m)))
       continue;
-    r->matches[i] = m;
-    r->dropped[dropped] = true;
+    matches[i] = m;
+    dropped[m.pattern == SCATTER ? m.einsum : m.collective] = true;
     found++;
   }
   return found;
 }
 
-static void copy_step(struct rewriter *r, int i)
-{
-  struct gs_step step = r->from->steps[i];
-  int *args = gs_arena_copy(r->arena, step.args, (size_t)step.nargs * sizeof *args);
-  for (int k = 0; k < step.nargs && args != NULL; k++)
-    args[k] = r->map[args[k]];
-  r->failed = r->failed || (args == NULL && step.nargs > 0);
-  step.args = args;
-  step.scope = step.scope < 0 ? -1 : r->map[step.scope];
-  r->map[i] = add(r, &step);
-}
-
 struct gs_program *gs_program_loop_einsums(struct gs_arena *arena, struct gs_sharding_table *table,
                                            struct gs_program *program, enum gs_looped_mode mode)
 {
-  struct rewriter r = { .arena = arena, .table = table, .from = program };
-  struct gs_program *made = gs_arena_copy(arena, program, sizeof *made);
-  struct gs_program_output *outputs =
-      gs_arena_copy(arena, program->outputs, (size_t)program->noutputs * sizeof *outputs);
-  r.map = GS_NEW_ARRAY(arena, int, program->nsteps + 1);
-  r.matches = GS_NEW_ARRAY(arena, struct match, program->nsteps + 1);
-  r.dropped = GS_NEW_ARRAY(arena, bool, program->nsteps + 1);
-  if (made == NULL || outputs == NULL || r.map == NULL || r.matches == NULL || r.dropped == NULL)
+  struct gs_rewriter r;
+  struct match *matches = GS_NEW_ARRAY(arena, struct match, program->nsteps + 1);
+  bool *dropped = GS_NEW_ARRAY(arena, bool, program->nsteps + 1);
+  if (matches == NULL || dropped == NULL || !gs_rewriter_init(&r, arena, table, program))
     return NULL;
-  if (mode == GS_LOOPED_NEVER || find_matches(&r, mode) == 0)
+  if (mode == GS_LOOPED_NEVER || find_matches(&r, mode, matches, dropped) == 0)
     return r.failed ? NULL : program;
   for (int i = 0; i < program->nsteps && !r.failed; i++) {
-    const struct gs_step *old = &program->steps[i];
-    if (r.dropped[i])
+    if (dropped[i])
       continue;
-    if (r.matches[i].pattern == NOTHING) {
-      copy_step(&r, i);
+    if (matches[i].pattern == NOTHING) {
+      gs_rewriter_copy(&r, i);
       continue;
     }
-    r.scope = old->scope < 0 ? -1 : r.map[old->scope];
-    r.depth = old->depth;
-    r.count = old->count;
-    int result = rewrite(&r, &r.matches[i]);
-    if (r.failed)
-      break;
-    r.map[i] = result;
-    r.steps[result].global = old->global;      /* it holds the value that the old step held */
-    r.steps[result].sharding = old->sharding;
-    r.steps[result].is_value = old->is_value;
-    r.steps[result].node = old->node;
+    gs_rewriter_enter(&r, i);
+    int result = rewrite(&r, &matches[i]);
+    if (!r.failed)
+      gs_rewriter_replace(&r, i, result);
   }
-  for (int i = 0; i < program->nsteps && !r.failed; i++)
-    if (program->steps[i].end >= 0)
-      r.steps[r.map[i]].end = r.map[program->steps[i].end];
-  for (int i = 0; i < program->noutputs; i++)
-    outputs[i].step = r.map[program->outputs[i].step];
-  made->steps = r.steps;
-  made->nsteps = r.nsteps;
-  made->outputs = outputs;
-  return r.failed ? NULL : made;
+  return gs_rewriter_finish(&r);
 }
