@@ -137,7 +137,8 @@ static bool make(struct gs_session *s, struct gs_arena *arena, const struct gs_o
                  struct gs_plan_entry *entry)
 {
   struct gs_partition_options options = {
-    .follow_completed = s->settings.follow_completed, .looped = s->settings.looped_einsum, .allow_uneven = s->settings.allow_uneven,
+    .follow_completed = s->settings.follow_completed, .looped = s->settings.looped_einsum,
+    .combine = s->settings.combine, .allow_uneven = s->settings.allow_uneven,
     .record = entry->recorded, .interrupt = &s->interrupt,
   };
   if (!check_outputs(s, outputs))

@@ -176,7 +176,7 @@ static void copy_options(struct gs_session *s, const struct gs_session_options *
     .verbose = options->verbose, .dry_run = options->dry_run,
     .poison_padding = options->poison_padding,
     .format = options->json ? GS_FORMAT_JSON : GS_FORMAT_TEXT, .depth = DEFAULT_DEPTH,
-    .steps = default_steps, .precision = DEFAULT_PRECISION, .memory = (int64_t)s->budget.limit,
+    .steps = default_steps, .combine = 32 << 10, .precision = DEFAULT_PRECISION, .memory = (int64_t)s->budget.limit,
     .threads = options->threads, .width = options->width > 0 ? options->width : DEFAULT_WIDTH,
     .seed = options->seed,
   };

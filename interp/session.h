@@ -26,6 +26,7 @@ struct gs_settings {
   int64_t depth, steps;                /* limits of the evaluator */
   int64_t precision;                   /* significant digits of printed floats */
   int64_t memory, threads, width, seed;
+  int64_t combine;                     /* bytes */
 };
 
 enum gs_flow { GS_FLOW_NORMAL, GS_FLOW_RETURN, GS_FLOW_STOP };

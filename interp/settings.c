@@ -22,6 +22,8 @@
 static const struct gs_setting settings[] = {
   SWITCH(allow_uneven, true, false, "completion may bring in padding no annotation asked for"),
   SWITCH(colour, false, false, "colour in reports"),
+  { "combine", GS_SETTING_SIZE, AT(combine), 0, INT64_MAX, { NULL, NULL }, true, false,
+    "independent all-reduces over the same devices, of at most so many bytes each, are taken together; 0: none" },
   NUMBER(depth, 1, 100000, false, "calls inside each other before recursion is an error"),
   SWITCH(dry_run, false, false, "plan, never execute"),
   { "follow", GS_SETTING_CHOICE, AT(follow_completed), 0, 1, { "cost", "completed" }, true, false,

@@ -18,7 +18,7 @@ static double objective(struct gs_arena *arena, const struct gs_program *program
   struct gs_program_totals totals;
   gs_program_total(arena, program, &totals);
   *bytes = totals.bytes;
-  return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
+  return totals.bytes + totals.flops / 1000 + totals.collectives * GS_COLLECTIVE_COST;
 }
 
 /* SLICE is what CHOICES were made for: without values that others have taken in. */

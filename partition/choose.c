@@ -15,7 +15,7 @@
 
 enum { ROUNDS = 2 };
 
-static const double SEAM = 1e-3;       /* less than a collective's hop */
+static const double SEAM = GS_COLLECTIVE_COST / 10;
 
 
 

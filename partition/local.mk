@@ -10,6 +10,8 @@ libgspmd_la_SOURCES += \
   %D%/choose.c \
   %D%/choose.h \
   %D%/choose_state.h \
+  %D%/combine.c \
+  %D%/combine.h \
   %D%/complete.c \
   %D%/complete.h \
   %D%/emit.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "partition/attempts.h"
+#include "partition/combine.h"
 #include "partition/join.h"
 #include "partition/looped.h"
 
@@ -191,6 +192,10 @@ struct gs_plan *gs_partition(struct gs_arena *arena, struct gs_graph *graph, con
     if (made)
       join_carries(&j, plan->completion);
     made = made && gs_attempts_make(plan, &j);
+    if (made) {
+      plan->program = gs_program_combine(arena, j.table, plan->program, j.options->combine);
+      made = plan->program != NULL;
+    }
     if (made) {
       plan->program = gs_program_loop_einsums(arena, j.table, plan->program, j.options->looped);
       made = plan->program != NULL;

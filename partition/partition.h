@@ -11,6 +11,7 @@ struct gs_partition_options {
   bool follow_completed;               /* keep every completed sharding [PARTITIONING.md 3] */
   bool allow_uneven;                   /* completion may introduce padding */
   enum gs_looped_mode looped;
+  int64_t combine;                     /* all-reduces of up to so many bytes are taken together; 0: none */
   bool record;                         /* keep every completion step, for trace */
   const _Atomic int *interrupt;        /* stop soon when non-zero; may be NULL */
 };

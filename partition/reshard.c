@@ -267,7 +267,8 @@ static int misplaced(const struct search *s, const struct gs_layout *l)
 static void reach(void *user, const struct gs_layout *to, const struct gs_layout_move *move)
 {
   struct search *s = user;
-  double hop = move->kind == GS_MOVE_SLICE || move->kind == GS_MOVE_ZERO_PARTIAL ? 1e-4 : 1e-2;
+  double hop = move->kind == GS_MOVE_SLICE || move->kind == GS_MOVE_ZERO_PARTIAL 
+                   ? GS_COLLECTIVE_COST / 100 : GS_COLLECTIVE_COST;
   double cost = (s->current < 0 ? 0 : s->states[s->current].cost) + move->bytes + hop;
   unsigned head = gs_layout_hash(&s->problem, to) % HEADS;
   int at = s->heads[head];

@@ -32,6 +32,9 @@ struct gs_path {
   bool fallback;                       /* everything gathered and cut again: no path was found */
 };
 
+/* What a collective costs beside its bytes: with equal bytes as much as a hundred FLOPs. */
+#define GS_COLLECTIVE_COST 0.1
+
 /* More than any path costs. */
 #define GS_NO_LIMIT 1e30
 

@@ -107,6 +107,7 @@ check_LTLIBRARIES += %D%/unit/libunit.la
 check_PROGRAMS += \
   %D%/unit/check_bytes.tap \
   %D%/unit/check_choose.tap \
+  %D%/unit/check_combine.tap \
   %D%/unit/check_contraction.tap \
   %D%/unit/check_control.tap \
   %D%/unit/check_cpu.tap \
@@ -134,6 +135,7 @@ check_PROGRAMS += \
   %D%/unit/check_transform.tap
 %C%_unit_check_bytes_tap_SOURCES = %D%/unit/check_bytes.c
 %C%_unit_check_choose_tap_SOURCES = %D%/unit/check_choose.c
+%C%_unit_check_combine_tap_SOURCES = %D%/unit/check_combine.c
 %C%_unit_check_contraction_tap_SOURCES = %D%/unit/check_contraction.c
 %C%_unit_check_control_tap_SOURCES = %D%/unit/check_control.c
 %C%_unit_check_cpu_tap_SOURCES = %D%/unit/check_cpu.c

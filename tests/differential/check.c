@@ -217,9 +217,9 @@ void check_recipe(const struct recipe *r, const struct check_options *options,
     const char *title;
     struct gs_partition_options options;
   } ways[] = {
-    { "plan", { .follow_completed = false } },
+    { "plan", { .combine = 1 << 20 } },
     { "plan of the completed shardings", { .follow_completed = true } },
-    { "plan with looped einsums", { .follow_completed = true, .looped = GS_LOOPED_ALWAYS } },
+    { "plan with looped einsums", { .follow_completed = true, .looped = GS_LOOPED_ALWAYS, .combine = 64 } },
     { "plan with uneven completion", { .allow_uneven = true } },
   };
   struct checking c = {

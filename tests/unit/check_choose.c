@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "partition/program.h"
+#include "partition/reshard.h"
 #include "tests/differential/dice.h"
 #include "tests/unit/run.h"
 #include "tests/unit/sketch.h"
@@ -86,7 +86,7 @@ static double cost_of(const struct program *p, const int *pins)
   ck_assert_ptr_nonnull(plan);
   gs_program_total(s.arena, plan->program, &totals);
   sketch_finish(&s);
-  return totals.bytes + totals.flops / 1000 + totals.collectives * 1e-2;
+  return totals.bytes + totals.flops / 1000 + totals.collectives * GS_COLLECTIVE_COST;
 }
 
 static double brute_force(const struct program *p)
