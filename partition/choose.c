@@ -122,7 +122,7 @@ static bool is_candidate(const struct gs_choose_state *s, int id, const struct g
     return is_finer(sh, completed) && pads_little(sh, type);
   if (sh->npartial > 0 && !linear)
     return false;
-  return gs_sharding_local_bytes(sh, type) <= 8 * gs_sharding_local_bytes(completed, type) + (1 << 20);
+  return gs_sharding_local_bytes(sh, type) <= 4 * gs_sharding_local_bytes(completed, type) + (1 << 20);
 }
 
 /* Strategies by what they cost before the result is moved, cheapest first. */
