@@ -71,6 +71,8 @@ CLEANFILES += \
   %D%/differential/compare.c \
   %D%/differential/compare.h \
   %D%/differential/dice.h \
+  %D%/differential/recipe.h \
+  %D%/differential/recipe_type.c \
   %D%/programs/generate.c \
   %D%/programs/main.c \
   %D%/programs/manual.c \
