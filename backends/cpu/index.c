@@ -130,7 +130,8 @@ static bool describe(const struct gs_program *program, const struct gs_step *ste
   r->clamp = attrs->gather.clamp;
   for (int i = 0; i < x->rank; i++) {
     if (attrs->gather.sizes[i] != (i == r->dim ? 1 : r->operand->global.dims[i])
-        || (i != r->dim && (attrs->gather.collapsed >> i & 1) && x->dims[i] != 1))
+        || (i != r->dim && (attrs->gather.collapsed >> i & 1)
+            && (x->dims[i] != 1 || gs_sharding_parts(r->operand->sharding, i) > 1)))
       return false;
     *(i < r->dim ? &r->before : &r->row) *= i == r->dim ? 1 : x->dims[i];
   }

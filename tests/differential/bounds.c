@@ -28,7 +28,7 @@ static double function_relu(double x)
 
 static double function_gelu(double x)
 {
-  return 0.5 * x * (1 + erf(x / sqrt(2.0)));
+  return 0.5 * x * erfc(-x * M_SQRT1_2);
 }
 
 static double function_silu(double x)

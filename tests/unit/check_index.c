@@ -103,6 +103,9 @@ static const struct { const char *text; double bytes; } plans[] = {
   { "x = shard(input(f32[8,8]), [d, -1])\ny = x[iota(s32[8], dim=0), input(s32[8]) % 8]", 0 },
   { "x = shard(input(f32[8,8]), [d, -1])\ny = take_along(x, argmax(x, dim=1, keep=true), 1)", 0 },
   { "y = one_hot(shard(input(s32[8]), [d]), 10)", 0 },
+  /* A dim of one element in several parts: only the first has it. */
+  { "x = shard(input(f32[16,1,24]), [-1, [d], -1])\ny = gather(x, input(s32[1,2,1]) % 9, offset_dims=[0], "
+    "collapsed=[1, 2], index_map=[2], sizes=[16, 1, 1])", 1e9 },
 };
 
 START_TEST(plan_sends)
