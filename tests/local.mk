@@ -126,6 +126,7 @@ check_PROGRAMS += \
   %D%/unit/check_notation.tap \
   %D%/unit/check_npy.tap \
   %D%/unit/check_parser.tap \
+  %D%/unit/check_pains.tap \
   %D%/unit/check_partition.tap \
   %D%/unit/check_print.tap \
   %D%/unit/check_program.tap \
@@ -155,6 +156,7 @@ check_PROGRAMS += \
 %C%_unit_check_notation_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
 %C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
+%C%_unit_check_pains_tap_SOURCES = %D%/unit/check_pains.c
 %C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c
 %C%_unit_check_print_tap_SOURCES = %D%/unit/check_print.c
 %C%_unit_check_print_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
