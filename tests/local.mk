@@ -126,6 +126,7 @@ check_PROGRAMS += \
   %D%/unit/check_notation.tap \
   %D%/unit/check_npy.tap \
   %D%/unit/check_parser.tap \
+  %D%/unit/check_order.tap \
   %D%/unit/check_pains.tap \
   %D%/unit/check_partition.tap \
   %D%/unit/check_print.tap \
@@ -135,7 +136,8 @@ check_PROGRAMS += \
   %D%/unit/check_reshard.tap \
   %D%/unit/check_session.tap \
   %D%/unit/check_sharding.tap \
-  %D%/unit/check_transform.tap
+  %D%/unit/check_transform.tap \
+  %D%/unit/check_window.tap
 %C%_unit_check_bytes_tap_SOURCES = %D%/unit/check_bytes.c
 %C%_unit_check_choose_tap_SOURCES = %D%/unit/check_choose.c
 %C%_unit_check_combine_tap_SOURCES = %D%/unit/check_combine.c
@@ -156,6 +158,7 @@ check_PROGRAMS += \
 %C%_unit_check_notation_tap_LDADD = $(LDADD) $(JANSSON_LIBS)
 %C%_unit_check_npy_tap_SOURCES = %D%/unit/check_npy.c
 %C%_unit_check_parser_tap_SOURCES = %D%/unit/check_parser.c
+%C%_unit_check_order_tap_SOURCES = %D%/unit/check_order.c
 %C%_unit_check_pains_tap_SOURCES = %D%/unit/check_pains.c
 %C%_unit_check_partition_tap_SOURCES = %D%/unit/check_partition.c
 %C%_unit_check_print_tap_SOURCES = %D%/unit/check_print.c
@@ -167,6 +170,7 @@ check_PROGRAMS += \
 %C%_unit_check_session_tap_SOURCES = %D%/unit/check_session.c
 %C%_unit_check_sharding_tap_SOURCES = %D%/unit/check_sharding.c
 %C%_unit_check_transform_tap_SOURCES = %D%/unit/check_transform.c
+%C%_unit_check_window_tap_SOURCES = %D%/unit/check_window.c
 endif
 
 # The documents and examples say what the program does; refresh-docs writes their sessions anew.

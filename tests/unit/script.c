@@ -28,7 +28,8 @@ static void compare(const char *text, const struct gs_tensor *got, const struct 
   ck_assert(gs_type_equal(&got->type, &want->type));
   for (int64_t i = 0; i < gs_type_elements(&want->type); i++) {
     double g = gs_element_get(got->type.dtype, got->data, i), w = gs_element_get(want->type.dtype, want->data, i);
-    ck_assert_msg(fabs(g - w) <= 1e-4 * (1 + fabs(w)), "%s: element %d is %g, not %g", text, (int)i, g, w);
+    ck_assert_msg(g == w || (isnan(g) && isnan(w)) || fabs(g - w) <= 1e-4 * (1 + fabs(w)),
+                  "%s: element %d is %g, not %g", text, (int)i, g, w);
     ck_assert_msg(!zero || fabs(w) <= 1e-5, "%s: element %d is %g, not 0", text, (int)i, w);
   }
 }
