@@ -206,8 +206,11 @@ static bool call_function(const struct supply *supply, const struct gs_function 
   struct gs_scope *scope = take_scope(s, function->scope);
   if (scope == NULL)
     return gs_session_out_of_memory(s, supply->at);
+  const char *calling = s->graph.calling;
+  s->graph.calling = NULL;             /* the body's operators speak for themselves */
   bool ok = bind_arguments(supply, function, scope) &&
             run_body(s, supply->at, function, scope, out);
+  s->graph.calling = calling;
   give_scope(s, scope);
   return ok;
 }
@@ -319,7 +322,12 @@ static bool call_builtin(const struct supply *supply, const struct gs_builtin *b
   struct gs_call call = { .session = supply->s, .scope = supply->scope, .builtin = builtin,
                           .span = supply->at, .statement = statement };
   *out = gs_value_none();
-  if (!bind_builtin(supply, &call) || !builtin->function(&call, out)) {
+  const char *calling = supply->s->graph.calling;
+  bool ok = bind_builtin(supply, &call);
+  supply->s->graph.calling = builtin->name;
+  ok = ok && builtin->function(&call, out);
+  supply->s->graph.calling = calling;
+  if (!ok) {
     if (supply->s->flow == GS_FLOW_NORMAL)
       supply->s->flow = GS_FLOW_STOP;
     return false;

@@ -150,10 +150,11 @@ static bool random_tensor(struct gs_call *call, enum gs_random_kind kind, const 
   attrs.random.kind = kind;
   if (call->args[0].value.kind == GS_VALUE_TENSOR)
     key = call->args[0].value.node;
-  else if (gs_arg_int(call, 0, &number))
+  else if (call->args[0].value.kind == GS_VALUE_INT && gs_arg_int(call, 0, &number))
     key = gs_build_scalar_int(&s->graph, call->args[0].span, GS_DTYPE_S64, number);
   else
-    return false;
+    return gs_session_fail(s, call->args[0].span, "%s: the key is an integer or a scalar tensor of integers, not %s",
+                           call->builtin->name, gs_value_describe(s->values, call->args[0].value));
   *node = gs_graph_add(&s->graph, GS_OP_RANDOM, call->span, &key, 1, &attrs, type);
   return !gs_node_is_poison(&s->graph, *node);
 }

@@ -84,14 +84,15 @@ static void set_part(struct gs_window *w, enum window_part part, int64_t value)
   *(part == SIZE ? &w->size : part == STRIDE ? &w->stride : part == DILATE ? &w->dilate : &w->base_dilate) = value;
 }
 
-/* One number for each of COUNT windows from argument I (a single number serves for all), 1 without it. */
+/* One number for each of COUNT windows from argument I, 1 without it.  A single number serves for all dims of
+ * space; windows over batches and features are hardly ever meant. */
 static bool window_part(struct gs_call *call, int i, enum window_part part, int count, struct gs_window *windows)
 {
   int64_t numbers[GS_MAX_RANK];
   int given = 0;
   if (gs_arg_given(call, i) && !gs_arg_ints(call, i, numbers, GS_MAX_RANK, &given))
     return false;
-  bool one = given == 1 && call->args[i].value.kind == GS_VALUE_INT;
+  bool one = given == 1 && call->args[i].value.kind == GS_VALUE_INT && call->builtin->op == GS_OP_CONV;
   if (given != count && given != 0 && !one)
     return gs_session_fail(call->session, call->args[i].span, "%s: %d number%s in %.*s for %d window dims",
                            call->builtin->name, given, given == 1 ? "" : "s", call->parameters[i].length,

@@ -216,8 +216,9 @@ struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span a
   }
   struct gs_type result;
   struct gs_infer in = {
-    .diagnostics = g->diagnostics, .at = at, .op = op, .args = args, .nargs = nargs,
-    .attrs = attrs, .wanted = type, .result = &result
+    .diagnostics = g->diagnostics, .at = at, .name = g->calling != NULL ? g->calling : gs_op_info(op)->name,
+    .op = op, .args = args, .nargs = nargs, .attrs = attrs, .wanted = type,
+    .result = &result
   };
   int wanted = gs_op_info(op)->nargs;
   if (wanted < 0 ? nargs < 1 : nargs != wanted) {

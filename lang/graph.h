@@ -170,6 +170,7 @@ struct gs_graph {
   int nregions, region_capacity;
   int region;                          /* the innermost open one */
   const struct gs_manual *manual;      /* the open manual region, or NULL */
+  const char *calling;                 /* the function, known to the user, that adds nodes now; NULL: operators */
   int ninputs;                         /* inputs and parameters made so far; gs_graph_add counts */
   struct gs_node poison;
 };
@@ -200,6 +201,7 @@ struct gs_node *gs_graph_add(struct gs_graph *g, enum gs_op op, struct gs_span a
 struct gs_infer {
   struct gs_diagnostics *diagnostics;
   struct gs_span at;
+  const char *name;                    /* for messages */
   enum gs_op op;
   struct gs_node *const *args;
   int nargs;

@@ -20,7 +20,7 @@ bool gs_infer_error(const struct gs_infer *in, const char *format, ...)
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  gs_error(in->diagnostics, in->at, "%s: %s", gs_op_info(in->op)->name, message);
+  gs_error(in->diagnostics, in->at, "%s: %s", in->name, message);
   return false;
 }
 

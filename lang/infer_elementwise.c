@@ -78,7 +78,7 @@ static bool common_shape(const struct gs_infer *in, enum gs_dtype dtype)
 static bool same_type(const struct gs_infer *in, int kinds)
 {
   return check_kind(in, 0, kinds)
-         && gs_operands_same_dtype(in->diagnostics, in->at, gs_op_info(in->op)->name, in->args,
+         && gs_operands_same_dtype(in->diagnostics, in->at, in->name, in->args,
                                    in->nargs, 0)
          && common_shape(in, in->args[0]->type.dtype);
 }

@@ -96,7 +96,9 @@ bool gs_infer_fft(const struct gs_infer *in)
     int64_t size = in->attrs->fft.size;
     in->result->dtype = real_of(x->dtype);
     in->result->dims[dim] = size;
-    if (size < 0 || (size > 0 && size / 2 + 1 > x->dims[dim]))
+    if (size < 0)
+      return gs_infer_error(in, "%" PRId64 " numbers are asked for", size);
+    if (size > 0 && size / 2 + 1 > x->dims[dim])
       return gs_infer_error(in, "%" PRId64 " real numbers need %" PRId64 " coefficients, %s has %" PRId64, size,
                             size / 2 + 1, GS_TYPE(x), x->dims[dim]);
   }
