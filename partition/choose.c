@@ -90,12 +90,23 @@ static bool users_are_linear(const struct gs_choose_state *s, int id)
   return true;
 }
 
-/* SH has every axis of BASE in its place, and maybe more. */
-static bool is_finer(const struct gs_sharding *sh, const struct gs_sharding *base)
+/* An output nobody annotated is not left mostly padding. */
+static bool pads_little(const struct gs_sharding *sh, const struct gs_type *type)
 {
+  return gs_sharding_padding(sh, type) <= 0.125;
+}
+
+/* SH has every axis of BASE in its place, and maybe more; but for what makes BASE mostly padding. */
+static bool is_finer(const struct gs_sharding *sh, const struct gs_sharding *base, const struct gs_type *type)
+{
+  bool all = pads_little(base, type);
   for (int i = 0; i < sh->rank; i++) {
     const struct gs_dim_sharding *a = &base->dims[i], *b = &sh->dims[i];
-    if (b->block != 0 || a->naxes > b->naxes)
+    if (b->block != 0)
+      return false;
+    if (!all && type->dims[i] % gs_sharding_parts(base, i) != 0)
+      continue;
+    if (a->naxes > b->naxes)
       return false;
     for (int k = 0; k < a->naxes; k++)
       if (a->axes[k].axis != b->axes[k].axis || a->axes[k].pre != b->axes[k].pre
@@ -106,12 +117,6 @@ static bool is_finer(const struct gs_sharding *sh, const struct gs_sharding *bas
   return sh->npartial == 0;
 }
 
-/* An output nobody annotated is not left mostly padding. */
-static bool pads_little(const struct gs_sharding *sh, const struct gs_type *type)
-{
-  return gs_sharding_padding(sh, type) <= 0.125;
-}
-
 static bool is_candidate(const struct gs_choose_state *s, int id, const struct gs_sharding *sh, bool linear)
 {
   const struct gs_sharding *completed = s->r->completion->shardings[id];
@@ -119,7 +124,7 @@ static bool is_candidate(const struct gs_choose_state *s, int id, const struct g
   if (s->completed_only || s->r->fixed[id])
     return false;
   if (s->r->output[id])
-    return is_finer(sh, completed) && pads_little(sh, type);
+    return is_finer(sh, completed, type) && pads_little(sh, type);
   if (sh->npartial > 0 && !linear)
     return false;
   return gs_sharding_local_bytes(sh, type) <= 4 * gs_sharding_local_bytes(completed, type) + (1 << 20);
@@ -313,7 +318,7 @@ static void add_candidates(struct gs_choose_state *s, int id, const struct price
     offer_candidate(s, id, produced, priced->base[t], linear);
     for (int d = 0; d < (produced->npartial > 0 ? produced->rank : 0); d++) {
       const struct gs_sharding *sh = scattered(s, produced, d, type);
-      if (sh != NULL && is_finer(sh, s->r->completion->shardings[id]))
+      if (sh != NULL && is_finer(sh, s->r->completion->shardings[id], type))
         offer_candidate(s, id, sh, priced->base[t] + reshard_cost(s, id, produced, sh, GS_NO_LIMIT), linear);
     }
   }

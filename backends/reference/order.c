@@ -1,8 +1,8 @@
 /* backends/reference/order.c - sorting, top_k and cumulative operators.
  *
  * A key becomes an unsigned number that is ordered like it: NaN is greatest, -0 equals 0.  One key of at
- * most 32 bits is sorted by radix together with its position, which also makes it stable; other keys by
- * merging positions.
+ * most 32 bits is sorted by radix together with its position, which also makes it stable; other keys one after
+ * the other, the one that counts least first, or, when there is little to sort, by merging positions.
  */
 #include <config.h>
 
@@ -168,6 +168,64 @@ static void sort_merging(const struct row *r, int64_t *room, int64_t *order)
     memcpy(order, from, (size_t)n * sizeof *order);
 }
 
+/* A key and the position of its element. */
+struct place { uint64_t key; int64_t position; };
+
+/* Key K of the elements in ORDER, N of them. */
+static void long_keys(const struct row *r, int k, const int64_t *order, struct place *places)
+{
+  bool down = r->call->attrs->order.descending || r->call->op == GS_OP_TOP_K;
+  enum gs_dtype dtype = r->call->arg_types[k]->dtype;
+  const void *data = r->call->args[k];
+  for (int64_t i = 0; i < r->count; i++) {
+    int64_t at = r->base + order[i] * r->stride;
+    uint64_t key = dtype == GS_DTYPE_F64   ? order_double(((const double *)data)[at])
+                   : dtype == GS_DTYPE_S64 ? (uint64_t)((const int64_t *)data)[at] ^ UINT64_C(1) << 63
+                                           : order_key(dtype, data, at);
+    places[i] = (struct place){ down ? ~key : key, order[i] };
+  }
+}
+
+/* Sort N places, stably, with as much ROOM again; where they are then. */
+static struct place *sort_places(struct place *places, struct place *room, int64_t n)
+{
+  enum { BITS = 8, DIGITS = 64 / BITS, BUCKETS = 1 << BITS };
+  int64_t counts[DIGITS][BUCKETS] = { { 0 } };
+  for (int64_t i = 0; i < n; i++)
+    for (int d = 0; d < DIGITS; d++)
+      counts[d][places[i].key >> d * BITS & (BUCKETS - 1)]++;
+  for (int d = 0; d < DIGITS; d++) {
+    int shift = d * BITS;
+    if (counts[d][places[0].key >> shift & (BUCKETS - 1)] == n)
+      continue;                        /* all have the same digit */
+    int64_t start = 0;
+    for (int b = 0; b < BUCKETS; b++) {
+      int64_t count = counts[d][b];
+      counts[d][b] = start;
+      start += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+      room[counts[d][places[i].key >> shift & (BUCKETS - 1)]++] = places[i];
+    struct place *other = places;
+    places = room;
+    room = other;
+  }
+  return places;
+}
+
+/* Likewise by any keys, digit by digit. */
+static void sort_long(const struct row *r, struct place *room, int64_t *order)
+{
+  for (int64_t i = 0; i < r->count; i++)
+    order[i] = i;
+  for (int k = r->nkeys - 1; k >= 0; k--) {
+    long_keys(r, k, order, room);
+    const struct place *sorted = sort_places(room, room + r->count, r->count);
+    for (int64_t i = 0; i < r->count; i++)
+      order[i] = sorted[i].position;
+  }
+}
+
 /* Without memory to sort in: the position of each element is the number of those before it. */
 static void write_by_counting(const struct row *r, int64_t result, int64_t kept)
 {
@@ -183,19 +241,31 @@ static void write_by_counting(const struct row *r, int64_t result, int64_t kept)
   }
 }
 
+/* Elements of SIZE bytes from FROM, in ORDER, to TO; both STRIDE elements apart.  With SIZE known a copy is a move. */
+static inline void copy_in_order(char *to, const char *from, int64_t stride, int64_t kept, const int64_t *order,
+                                 size_t size)
+{
+  for (int64_t i = 0; i < kept; i++)
+    memcpy(to + (size_t)(i * stride) * size, from + (size_t)(order[i] * stride) * size, size);
+}
+
 static void write_in_order(const struct row *r, int64_t result, int64_t kept, const int64_t *order)
 {
   int last = r->call->nargs - 1;
   size_t size = gs_dtype_size(r->call->type->dtype);
-  const char *from = r->call->args[last];
-  char *to = r->call->result;
-  for (int64_t i = 0; i < kept; i++)
-    memcpy(to + (size_t)(result + i * r->stride) * size, from + (size_t)(r->base + order[i] * r->stride) * size,
-           size);
+  const char *from = (const char *)r->call->args[last] + (size_t)r->base * size;
+  char *to = (char *)r->call->result + (size_t)result * size;
+  if (size == 4)
+    copy_in_order(to, from, r->stride, kept, order, 4);
+  else if (size == 8)
+    copy_in_order(to, from, r->stride, kept, order, 8);
+  else
+    copy_in_order(to, from, r->stride, kept, order, size);
 }
 
 void gs_reference_sort(const struct gs_kernel_call *call)
 {
+  enum { LONG = 300 };
   const struct gs_type *x = call->arg_types[0];
   int dim = call->op == GS_OP_TOP_K ? x->rank - 1 : call->attrs->order.dim;
   int64_t inner = 1, outer = 1, count = x->dims[dim], kept = call->type->dims[dim];
@@ -205,8 +275,9 @@ void gs_reference_sort(const struct gs_kernel_call *call)
   bool is_short = r.nkeys == 1 && gs_dtype_size(x->dtype) <= 4 && count < UINT32_MAX;
   if (count == 0 || kept == 0)
     return;
-  uint64_t *room = malloc((size_t)count * 3 * sizeof *room);
-  int64_t *order = room != NULL ? (int64_t *)(void *)(room + 2 * count) : NULL;
+  bool is_long = !is_short && count >= LONG;
+  uint64_t *room = malloc((size_t)count * (is_long ? 5 : 3) * sizeof *room);
+  int64_t *order = room != NULL ? (int64_t *)(void *)(room + (is_long ? 4 : 2) * count) : NULL;
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < inner; i++) {
       int64_t result = o * kept * inner + i;
@@ -217,6 +288,8 @@ void gs_reference_sort(const struct gs_kernel_call *call)
       }
       if (is_short)
         sort_short(&r, kept, room, order);
+      else if (is_long)
+        sort_long(&r, (struct place *)(void *)room, order);
       else
         sort_merging(&r, (int64_t *)(void *)room, order);
       write_in_order(&r, result, kept, order);
