@@ -26,9 +26,7 @@ static const struct plan plans[] = {
 
 START_TEST(no_more_than_needed)
 {
-  script_check(plans[_i].text);
-  ck_assert_msg(script_bytes(plans[_i].text) <= plans[_i].most, "%s: sends %g", plans[_i].text,
-                script_bytes(plans[_i].text));
+  script_sends(plans[_i].text, plans[_i].most);
 }
 END_TEST
 

@@ -29,9 +29,7 @@ static const struct plan transforms[] = {
 
 START_TEST(transforms_along_cut_dims)
 {
-  script_check(transforms[_i].text);
-  ck_assert_msg(script_bytes(transforms[_i].text) <= transforms[_i].most + 1e-6, "%s: sends %g", transforms[_i].text,
-                script_bytes(transforms[_i].text));
+  script_sends(transforms[_i].text, transforms[_i].most);
 }
 END_TEST
 

@@ -95,6 +95,13 @@ double script_bytes(const char *text)
   return totals.bytes;
 }
 
+void script_sends(const char *text, double most)
+{
+  script_check(text);
+  double bytes = script_bytes(text);
+  ck_assert_msg(bytes <= most + 1e-6, "%s: sends %g", text, bytes);
+}
+
 static void keep_message(void *user, const struct gs_diagnostic *diagnostic)
 {
   char *kept = user;

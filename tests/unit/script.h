@@ -8,6 +8,8 @@ void script_check(const char *text);
 void script_check_zero(const char *text);
 /* What the plan of y sends, a device. */
 double script_bytes(const char *text);
+/* script_check, and the plan of y sends no more than MOST. */
+void script_sends(const char *text, double most);
 /* How many steps of the plan of y are the operator called NAME. */
 int script_steps(const char *text, const char *name);
 /* TEXT is refused with a message that has MESSAGE in it; the session goes on. */
