@@ -386,14 +386,14 @@ static void reductions(const struct moves *m)
 static void zero_partials(const struct moves *m)
 {
   uint32_t wanted = m->p->goal.partial & ~m->from->partial & ~m->used;
+  struct gs_layout to = *m->from;
+  struct gs_layout_move move = { .kind = GS_MOVE_ZERO_PARTIAL };
   for (int a = 0; a < m->p->atoms.count; a++)
-    if (wanted >> a & 1) {
-      struct gs_layout to = *m->from;
-      struct gs_layout_move move = { .kind = GS_MOVE_ZERO_PARTIAL, .natoms = 1 };
-      move.atoms[0] = (unsigned char)a;
-      to.partial |= 1u << a;
-      m->sink(m->user, &to, &move);
-    }
+    if (wanted >> a & 1)
+      move.atoms[move.natoms++] = (unsigned char)a;
+  to.partial |= wanted;
+  if (wanted != 0)
+    m->sink(m->user, &to, &move);
 }
 
 static void rebalance(const struct moves *m, int dim, int64_t block)
