@@ -35,54 +35,59 @@ static bool window_dim(const struct gs_rule *rule, int i)
          && rule->factors[rule->result.dims[i].factors[0]].kind == GS_FACTOR_WINDOW;
 }
 
-/* The order in which a window operator works on its dims: what makes the tensor smaller comes before what sends it,
- * what makes it larger after.  BEFORE and AFTER are a device's sizes, CUT says which dims elements are sent along. */
-struct order { int count, dims[GS_MAX_RANK]; };
+/* A dim that a window operator works on: a device's sizes, whether elements are sent along it, and how many bytes if
+ * it comes first. */
+struct work { int dim; bool cut; double growth, bytes; };
 
-static bool comes_first(const int64_t *before, const int64_t *after, const bool *cut, int i, int k)
+/* What makes the tensor smaller comes before what sends it, what makes it larger after; of two dims along which
+ * elements are sent that first after which the other costs less. */
+static bool comes_first(const struct work *a, const struct work *b)
 {
-  bool less_i = after[i] < before[i], less_k = after[k] < before[k];
-  if (cut[i] && cut[k])
-    return (double)after[i] * (double)before[k] < (double)after[k] * (double)before[i];
-  return cut[i] ? !cut[k] && !less_k : cut[k] && less_i;
+  if (a->cut && b->cut)
+    return a->bytes + b->bytes * a->growth < b->bytes + a->bytes * b->growth;
+  return a->cut ? !b->cut && b->growth >= 1 : b->cut && a->growth < 1;
 }
 
-static struct order order_dims(const struct gs_rule *rule, const int64_t *before, const int64_t *after,
-                               const bool *cut)
+/* The dims of NODE in the order they are worked on: BEFORE and AFTER are a device's operand and result; along those
+ * with several PARTS elements are sent, but MASKED ones.  Their number, -1 when one cannot be sent. */
+static int order_dims(const struct gs_node *node, const struct gs_rule *rule, const struct gs_type *before,
+                      const struct gs_type *after, const int64_t *parts, uint32_t masked, struct work *order)
 {
-  struct order o = { 0 };
+  int count = 0;
   for (int i = 0; i < rule->result.rank; i++) {
     if (!window_dim(rule, i))
       continue;
-    int at = o.count++;
-    for (; at > 0 && comes_first(before, after, cut, i, o.dims[at - 1]); at--)
-      o.dims[at] = o.dims[at - 1];
-    o.dims[at] = i;
+    struct gs_type local = *before;
+    local.dims[i] = after->dims[i];
+    local.dtype = node->type.dtype;
+    struct work w = { .dim = i, .cut = parts[i] > 1 };
+    w.growth = before->dims[i] == 0 ? 1 : (double)after->dims[i] / (double)before->dims[i];
+    w.bytes = w.cut && !(masked >> i & 1) ? dim_bytes(node, i, parts[i], &local) : 0;
+    if (w.bytes < 0)
+      return -1;
+    int at = count++;
+    for (; at > 0 && comes_first(&w, &order[at - 1]); at--)
+      order[at] = order[at - 1];
+    order[at] = w;
   }
-  return o;
+  return count;
 }
 
 double gs_bytes_window(const struct gs_form_query *q)
 {
-  double bytes = 0;
   struct gs_type after = gs_sharding_local(q->produced, &q->node->type),
-                 local = gs_sharding_local(q->required[0], &q->node->args[0]->type);
-  bool cut[GS_MAX_RANK];
+                 before = gs_sharding_local(q->required[0], &q->node->args[0]->type);
+  struct work order[GS_MAX_RANK];
+  int64_t parts[GS_MAX_RANK];
+  double bytes = 0, growth = 1;
   for (int i = 0; i < q->rule->result.rank; i++)
-    cut[i] = window_dim(q->rule, i) && q->factors[q->rule->result.dims[i].factors[0]].count > 0;
-  struct order o = order_dims(q->rule, local.dims, after.dims, cut);
-  local.dtype = q->node->type.dtype;
-  for (int k = 0; k < o.count; k++) {
-    int i = o.dims[k];
-    local.dims[i] = after.dims[i];
-    if (!cut[i] || (q->masked >> i & 1))
-      continue;
-    double sent = dim_bytes(q->node, i, gs_axis_list_size(&q->factors[q->rule->result.dims[i].factors[0]]), &local);
-    if (sent < 0)
-      return -1;
-    bytes += sent;
+    parts[i] = window_dim(q->rule, i) ? gs_axis_list_size(&q->factors[q->rule->result.dims[i].factors[0]]) : 1;
+  int count = order_dims(q->node, q->rule, &before, &after, parts, q->masked, order);
+  for (int k = 0; k < count; k++) {
+    bytes += order[k].bytes * growth;
+    growth *= order[k].growth;
   }
-  return bytes;
+  return count < 0 ? -1 : bytes;
 }
 
 static double pad_value(const struct gs_node *node)
@@ -173,16 +178,20 @@ static int emit_cut(struct gs_emitter *e, const struct gs_node *node, int *args,
                     const struct gs_sharding *produced)
 {
   const struct gs_sharding *start = e->b.steps[args[0]].sharding;
-  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE, cut[GS_MAX_RANK];
+  bool several = node->op == GS_OP_CONCAT || node->op == GS_OP_ASSEMBLE;
+  struct work order[GS_MAX_RANK];
+  int64_t parts[GS_MAX_RANK];
   struct gs_type before = gs_sharding_local(start, &node->args[0]->type),
                  after = gs_sharding_local(produced, &node->type);
-  for (int i = 0; i < node->type.rank; i++)
-    cut[i] = node->op == GS_OP_ASSEMBLE || start->dims[i].naxes > 0;
-  struct order o = order_dims(e->r->slice->rules[node->id], before.dims, after.dims, cut);
-  uint32_t left = 0;
-  for (int k = 0; k < o.count; k++) {
-    int i = o.dims[k];
-    if (!cut[i]) {
+  uint32_t left = 0, masked = 0;
+  for (int i = 0; i < node->type.rank; i++) {
+    parts[i] = gs_sharding_parts(start, i);
+    masked |= produced->dims[i].naxes == 0 ? 1u << i : 0;
+  }
+  int count = order_dims(node, e->r->slice->rules[node->id], &before, &after, parts, masked, order);
+  for (int k = 0; k < count; k++) {
+    int i = order[k].dim;
+    if (start->dims[i].naxes == 0 && node->op != GS_OP_ASSEMBLE) {
       left |= several ? 0 : 1u << i;
       continue;
     }

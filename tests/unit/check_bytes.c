@@ -13,6 +13,7 @@ static const struct plan plans[] = {
   { 96, "mesh(x=2, y=4)\na = shard(input(f32[8,16]), [-1,x])\ny = shard(pad(a, [8,1], [8,7], value=0), [-1,x])\n" },
   { 24, "mesh(x=2, y=4)\na = shard(input(f32[8,16]), [-1,x])\ny = shard(a[0:2, 1:9], [-1,x])\n" },
   { 48, "mesh(x=2, y=2)\na = shard(input(f32[8,16]), [y,x])\ny = shard(a[3:5, 1:15], [y,x])\n" },
+  { 80, "mesh(x=2, y=2, z=2)\na = shard(input(f32[12,20]), [z,x])\ny = pad(a, [8,6], [12,6], value=0)\n" },
   /* A dim nobody cuts takes the axis for a while. */
   { 384, "mesh(x=2, y=4)\na = shard(input(f32[8,2,16]), [-1,-1,y])\ny = shard(reshape(a, [8,32]), [-1,y])\n" },
   /* Where input and kernel want an axis in two places the larger has its way. */
