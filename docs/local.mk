@@ -6,6 +6,7 @@ dist_doc_DATA += \
   README.md \
   %D%/language.md \
   %D%/plan-format.md \
+  %D%/plugins.md \
   %D%/tutorial.md
 
 EXTRA_DIST += \

@@ -50,6 +50,7 @@ struct gs_session_options {
   void *user;                          /* for the three above */
 
   const char *backend;                 /* NULL: "cpu" */
+  const char *plugin_folders;          /* where backends are looked for, ':' between; NULL: where installed */
   const char *mesh;                    /* "2,4" or "data=2,model=4": overrides mesh() in programs */
   const char *profile;                 /* of the devices, where mesh() names none */
   const char *const *args;             /* the list `args` of the program */

@@ -133,6 +133,6 @@ const char *gs_version(void)
 
 const char *gs_backend_name(int index)
 {
-  const struct gs_backend *backend = gs_backend_at(index);
+  const struct gs_backend *backend = gs_backend_at(NULL, index);
   return backend != NULL ? backend->name : NULL;
 }

@@ -79,20 +79,61 @@ static bool command_mesh(struct gs_session *s, const struct gs_ast *ast)
   return gs_report_value(s, ast, (struct gs_value){ .kind = GS_VALUE_MESH, .mesh = s->mesh });
 }
 
+static void list_backends(struct gs_session *s)
+{
+  const struct gs_backend *backend;
+  const char *path, *reason;
+  for (int i = 0; (backend = gs_backend_at(s->backends, i)) != NULL; i++) {
+    gs_session_print(s, "%s %-10s %s\n", backend == s->backend ? "*" : " ", backend->name, backend->description);
+    for (int k = 0; backend->settings != NULL && backend->settings[k].name != NULL; k++)
+      gs_session_print(s, "               %s=  %s\n", backend->settings[k].name, backend->settings[k].help);
+  }
+  for (int i = 0; gs_backend_refused(s->backends, i, &path, &reason); i++)
+    gs_session_print(s, "  not %s: %s\n", path, reason);
+}
+
+/* Whether every word of WORDS sets something that BACKEND has; reports. */
+static bool check_settings(struct gs_session *s, struct gs_span at, const struct gs_backend *backend, const char *words)
+{
+  while (*words != '\0') {
+    size_t word = strcspn(words, " "), name = strcspn(words, "= ");
+    int k = 0;
+    if (words[name] != '=' || name == 0)
+      return gs_session_fail(s, at, "backend: \"%.*s\" is not NAME=VALUE", (int)word, words);
+    while (backend->settings != NULL && backend->settings[k].name != NULL
+           && (strlen(backend->settings[k].name) != name || strncmp(backend->settings[k].name, words, name) != 0))
+      k++;
+    if (backend->settings == NULL || backend->settings[k].name == NULL)
+      return gs_session_fail(s, at, "backend %s has no setting \"%.*s\"", backend->name, (int)name, words);
+    words += word + strspn(words + word, " ");
+  }
+  return true;
+}
+
+/* :backend [NAME [SETTING=VALUE]...] */
 static bool command_backend(struct gs_session *s, const struct gs_ast *ast)
 {
-  const char *name = words_of(ast);
-  if (name[0] == '\0') {
-    const struct gs_backend *backend;
-    for (int i = 0; (backend = gs_backend_at(i)) != NULL; i++)
-      gs_session_print(s, "%s %-10s %s\n", backend == s->backend ? "*" : " ", backend->name,
-                       backend->description);
+  const char *words = words_of(ast);
+  size_t length = strcspn(words, " ");
+  if (length == 0) {
+    list_backends(s);
     return true;
   }
-  const struct gs_backend *backend = gs_backend_find(name);
+  const char *name = gs_arena_string(s->values, words, length);
+  if (name == NULL)
+    return gs_session_out_of_memory(s, ast->span);
+  const struct gs_backend *backend = gs_backend_find(s->backends, name);
+  const char *given = words + length + strspn(words + length, " ");
   if (backend == NULL)
     return gs_session_fail(s, ast->words_span, "unknown backend \"%s\"; :backend lists them", name);
+  if (!check_settings(s, ast->words_span, backend, given))
+    return false;
+  char *settings = malloc(strlen(given) + 1);
+  if (settings == NULL)
+    return gs_session_out_of_memory(s, ast->span);
   gs_plans_release(s);
+  free(s->backend_settings);
+  s->backend_settings = strcpy(settings, given);
   s->backend = backend;
   return true;
 }
@@ -158,8 +199,8 @@ static bool command_vars(struct gs_session *s, const struct gs_ast *ast)
   { name, arguments, command_function, GS_OPERANDS_VARIABLES, help }
 
 static const struct gs_command commands[] = {
-  { "backend", "[NAME]", command_backend, GS_OPERANDS_BACKENDS,
-    "show the backends, or choose what runs programs" },
+  { "backend", "[NAME [SETTING=VALUE]...]", command_backend, GS_OPERANDS_BACKENDS,
+    "show the backends, or choose what runs programs, and how" },
   FUNCTION("check", "Y...", "compare partitioned with unpartitioned values"),
   FUNCTION("cost", "Y...", "an estimate of time, memory and communication"),
   FUNCTION("diff", "", "the last two plans shown, side by side"),

@@ -136,8 +136,8 @@ static void offer_operands(const struct finder *finder, enum gs_operands operand
     offer_settings(finder);
     break;
   case GS_OPERANDS_BACKENDS:
-    for (int i = 0; gs_backend_name(i) != NULL; i++)
-      offer(finder, gs_backend_name(i));
+    for (int i = 0; gs_backend_at(finder->s->backends, i) != NULL; i++)
+      offer(finder, gs_backend_at(finder->s->backends, i)->name);
     break;
   case GS_OPERANDS_AXES:
     offer_axes(finder);

@@ -74,3 +74,5 @@ gspmd_SOURCES = \
   %D%/repl.h
 gspmd_CPPFLAGS = $(AM_CPPFLAGS) $(READLINE_CFLAGS)
 gspmd_LDADD = libgspmd.la $(READLINE_LIBS)
+# Plug-ins find the library in the process that opens them.
+gspmd_LDFLAGS = $(AM_LDFLAGS) -export-dynamic

@@ -68,6 +68,7 @@ static struct gs_session *start(struct gs_main_options *options, bool prompt)
   session->message_colour = colour_for(options->colour, STDERR_FILENO);
   session->unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   session->width = terminal_width();
+  session->plugin_folders = getenv("GSPMD_PLUGIN_PATH");
   return gs_session_new(session);
 }
 

@@ -26,7 +26,7 @@ static const struct row {
 } rows[] = {
   { "eval", "TEXT", 'e', "run TEXT (may be repeated; before the script)" },
   { "interactive", NULL, 'i', "go to the prompt afterwards" },
-  { "backend", "NAME", 'b', "what executes: cpu (default) or reference" },
+  { "backend", "NAME", 'b', "what executes: cpu (default), reference or a plug-in" },
   { "mesh", "SPEC", 'm', "2,4 or data=2,model=4: overrides the script's mesh()" },
   { "input", "NAME=FILE", OPTION_INPUT, "the .npy file with the value of an input or parameter" },
   { "seed", "N", OPTION_SEED, "added to the seed of every random fill" },
@@ -66,7 +66,8 @@ void gs_main_print_help(void)
   }
   puts("\nExit status: 0 success, 1 an error in the program, 2 bad usage, 3 a check or assert "
        "failed.\n"
-       "Environment: NO_COLOR, GSPMD_HISTORY, XDG_CONFIG_HOME (gspmd/init.gsl), XDG_STATE_HOME.");
+       "Environment: NO_COLOR, GSPMD_HISTORY, XDG_CONFIG_HOME (gspmd/init.gsl), XDG_STATE_HOME,\n"
+       "GSPMD_PLUGIN_PATH (folders with backends).");
 }
 
 void gs_main_print_version(void)

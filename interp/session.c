@@ -91,6 +91,7 @@ struct gs_host gs_session_host(struct gs_session *s)
   return (struct gs_host){
     .diagnostics = &s->diagnostics, .budget = &s->budget, .interrupt = &s->interrupt,
     .nthreads = (int)s->settings.threads, .poison_padding = s->settings.poison_padding,
+    .settings = s->backend_settings, .backends = s->backends,
   };
 }
 
@@ -207,14 +208,14 @@ static void apply_options(struct gs_session *s, const struct gs_session_options 
 {
   struct gs_span nowhere = { 0 };
   const char *backend = options->backend != NULL ? options->backend : "cpu";
-  s->backend = gs_backend_find(backend);
+  s->backend = gs_backend_find(s->backends, backend);
   if (s->backend == NULL) {
     gs_session_fail(s, nowhere, "unknown backend \"%s\"", backend);
     struct gs_text names = { .arena = s->text };
-    for (int i = 0; gs_backend_name(i) != NULL; i++)
-      gs_text_printf(&names, "%s%s", i > 0 ? ", " : "", gs_backend_name(i));
+    for (int i = 0; gs_backend_at(s->backends, i) != NULL; i++)
+      gs_text_printf(&names, "%s%s", i > 0 ? ", " : "", gs_backend_at(s->backends, i)->name);
     gs_hint(&s->diagnostics, "there are %s", gs_text_string(&names));
-    s->backend = gs_backend_find("reference");
+    s->backend = gs_backend_find(NULL, "reference");
   }
   use_override(s);
   bind_args(s);
@@ -294,7 +295,8 @@ struct gs_session *gs_session_new(const struct gs_session_options *options)
   if (options == NULL)
     options = &none;
   s->budget.limit = options->memory_limit != 0 ? options->memory_limit : default_memory();
-  if (!make_parts(s)) {
+  s->backends = gs_backend_registry_new(options->plugin_folders);
+  if (s->backends == NULL || !make_parts(s)) {
     gs_session_free(s);
     return NULL;
   }
@@ -311,6 +313,8 @@ void gs_session_free(struct gs_session *s)
   gs_inputs_free(s);
   gs_parser_free(s->parser);
   gs_arena_free(s->text);
+  gs_backend_registry_free(s->backends);
+  free(s->backend_settings);
   free(s);
 }
 

@@ -62,7 +62,9 @@ struct gs_session {
   struct gs_parser *parser;
   struct gs_graph graph;
   struct gs_sharding_table *shardings;
+  struct gs_backend_registry *backends;
   const struct gs_backend *backend;
+  char *backend_settings;              /* for gs_host; malloc */
 
   const struct gs_mesh *mesh;          /* the current one, or NULL */
   const struct gs_mesh *mesh_override; /* --mesh, named or of the program's names; NULL */

@@ -25,11 +25,20 @@ tap_scripts = \
   %D%/check_symbols.tap \
   %D%/differential.tap \
   %D%/golden.tap \
+  %D%/plugins.tap \
   %D%/programs.tap \
   %D%/reshard.tap \
   %D%/xla.tap
 TESTS += $(tap_scripts)
 EXTRA_DIST += $(tap_scripts) %D%/golden %D%/golden-exceptions %D%/reshard %D%/run-golden %D%/xla
+
+# As others build them: shared, without the library.
+check_LTLIBRARIES += %D%/plugins/other.la %D%/plugins/trace.la
+plugin_flags = $(SANITIZE_CFLAGS) -module -shared -avoid-version -rpath /nowhere
+%C%_plugins_other_la_SOURCES = %D%/plugins/other.c
+%C%_plugins_other_la_LDFLAGS = $(plugin_flags)
+%C%_plugins_trace_la_SOURCES = %D%/plugins/trace.c
+%C%_plugins_trace_la_LDFLAGS = $(plugin_flags)
 
 EXTRA_PROGRAMS += %D%/differential/differential %D%/programs/programs %D%/reshard_runner %D%/xla_runner
 CLEANFILES += \
@@ -39,6 +48,7 @@ CLEANFILES += \
 %D%/check_symbols.log: libgspmd.la
 %D%/differential.log: %D%/differential/differential$(EXEEXT)
 %D%/golden.log: gspmd$(EXEEXT)
+%D%/plugins.log: gspmd$(EXEEXT) %D%/plugins/other.la %D%/plugins/trace.la
 %D%/programs.log: %D%/programs/programs$(EXEEXT)
 %D%/unit/check_prompt.log: gspmd$(EXEEXT)
 %D%/reshard.log: %D%/reshard_runner$(EXEEXT)

@@ -227,8 +227,10 @@ void gs_reference_select_and_scatter(const struct gs_kernel_call *call)
   struct selection s = { .call = call };
   int64_t index[GS_MAX_RANK] = { 0 }, at = 0;
   enum gs_dtype dtype = call->type->dtype;
+  if (gs_type_elements(call->type) == 0)
+    return;
   memset(call->result, 0, (size_t)gs_type_bytes(call->type));
-  if (gs_type_elements(call->type) == 0 || gs_type_elements(call->arg_types[1]) == 0)
+  if (gs_type_elements(call->arg_types[1]) == 0)
     return;
   find_place(call, &s);
   do {
