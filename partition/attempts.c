@@ -86,7 +86,7 @@ static void find_moves(const struct gs_slice_of_graph *slice, const struct gs_ch
 
 /* ---- Loops ---- */
 
-enum { MOST_CARRIES = 12, MOST_ALTERNATIVES = 6 };
+enum { MOST_TRIES = 30, FROM_BODY = 6, MOST_ALTERNATIVES = FROM_BODY + 3 };
 
 /* What a turn sends at least to make the next value of a carry by STRATEGY, when the carry is as that produces it
  * and other operands come as they like. */
@@ -107,13 +107,43 @@ static double turn_cost(const struct gs_choose_request *r, const struct gs_choic
   return sum;
 }
 
+static int add_alternative(const struct gs_sharding **alternatives, int count, const struct gs_sharding *now,
+                           const struct gs_sharding *sharding)
+{
+  bool known = sharding == now || sharding->mesh != now->mesh || count == MOST_ALTERNATIVES;
+  for (int k = 0; k < count; k++)
+    known = known || alternatives[k] == sharding;
+  if (!known)
+    alternatives[count++] = sharding;
+  return count;
+}
+
+/* Shardings of a carry before its loop, and those that it is wanted in after it. */
+static int around_loop(const struct gs_slice_of_graph *slice, const struct gs_choice *choices,
+                       const struct gs_node *next, const struct gs_sharding **alternatives, int count)
+{
+  const struct gs_sharding *now = choices[next->args[1]->id].sharding;
+  count = add_alternative(alternatives, count, now, choices[next->args[0]->id].sharding);
+  for (int u = slice->first_user[next->id]; u < slice->first_user[next->id + 1]; u++) {
+    const struct gs_node *result = slice->graph->nodes[slice->users[u]];
+    for (int k = slice->first_user[result->id]; result->op == GS_OP_LOOP_RESULT && k < slice->first_user[result->id + 1];
+         k++) {
+      const struct gs_node *user = slice->graph->nodes[slice->users[k]];
+      for (int a = 0; a < user->nargs; a++)
+        if (user->args[a] == result)
+          count = add_alternative(alternatives, count, now, choices[user->id].strategy->required[a]);
+    }
+  }
+  return count;
+}
+
 /* Shardings in which the next value of a carry can be made, those first that send least; their number. */
 static int carry_alternatives(const struct gs_choose_request *r, const struct gs_choice *choices,
                               const struct gs_node *next, const struct gs_sharding **alternatives)
 {
   const struct gs_ways *w = choices[next->args[2]->id].ways;
   const struct gs_sharding *now = choices[next->args[1]->id].sharding;
-  double costs[MOST_ALTERNATIVES];
+  double costs[FROM_BODY];
   int count = 0;
   for (int t = 0; w != NULL && t < w->count; t++) {
     const struct gs_sharding *sharding = w->strategies[t].produced;
@@ -123,27 +153,30 @@ static int carry_alternatives(const struct gs_choose_request *r, const struct gs
     if (known || sharding->mesh != now->mesh)
       continue;
     double cost = turn_cost(r, choices, next, &w->strategies[t]);
-    int at = count < MOST_ALTERNATIVES ? count++ : MOST_ALTERNATIVES;
+    int at = count < FROM_BODY ? count++ : FROM_BODY;
     for (; at > 0 && costs[at - 1] > cost; at--)
-      if (at < MOST_ALTERNATIVES) {
+      if (at < FROM_BODY) {
         costs[at] = costs[at - 1];
         alternatives[at] = alternatives[at - 1];
       }
-    if (at < MOST_ALTERNATIVES) {
+    if (at < FROM_BODY) {
       costs[at] = cost;
       alternatives[at] = sharding;
     }
   }
-  return count;
+  return around_loop(r->slice, choices, next, alternatives, count);
 }
 
-static bool moves_in_region(const struct gs_slice_of_graph *slice, int region, const bool *moved)
+/* Whether something is moved in the loop of NEXT, or what it carries before or after it. */
+static bool moves_around(const struct gs_slice_of_graph *slice, const struct gs_node *next, const bool *moved)
 {
-  const struct gs_region *r = &slice->graph->regions[region];
-  for (int id = r->begin; id < r->end; id++)
-    if (slice->needed[id] && moved[id])
-      return true;
-  return false;
+  const struct gs_region *r = &slice->graph->regions[next->args[1]->region];
+  bool found = moved[next->id] || moved[next->args[0]->id];
+  for (int u = slice->first_user[next->id]; u < slice->first_user[next->id + 1] && !found; u++)
+    found = moved[slice->users[u]];
+  for (int id = r->begin; id < r->end && !found; id++)
+    found = slice->needed[id] && moved[id];
+  return found;
 }
 
 /* What a loop carries in another sharding than completion gave it, where that spares the turns more than it costs
@@ -153,16 +186,15 @@ static bool try_carries(struct gs_plan *plan, struct gs_planning *j, const struc
                         const struct gs_sharding **shardings, struct best *best)
 {
   const struct gs_slice_of_graph *slice = request->slice;
-  int tried = 0;
-  for (int i = 0; i < slice->count && tried < MOST_CARRIES; i++) {
+  int tries = MOST_TRIES;
+  for (int i = 0; i < slice->count && tries > 0; i++) {
     const struct gs_node *next = slice->graph->nodes[slice->order[i]];
     const struct gs_sharding *alternatives[MOST_ALTERNATIVES];
-    if (next->op != GS_OP_LOOP_NEXT || !moves_in_region(slice, next->args[1]->region, request->wide))
+    if (next->op != GS_OP_LOOP_NEXT || !moves_around(slice, next, request->wide))
       continue;
     int count = carry_alternatives(request, best->choices, next, alternatives);
     const struct gs_sharding *keep = shardings[next->args[1]->id];
-    tried += count > 0;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count && tries > 0; k++, tries--) {
       double before = best->cost;
       shardings[next->id] = shardings[next->args[1]->id] = alternatives[k];
       if (!try_program(plan, j, request, best))

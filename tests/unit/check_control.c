@@ -98,6 +98,15 @@ START_TEST(shifting_buffer)
 }
 END_TEST
 
+/* What is carried has the sharding that is wanted after the loop, when that spares more than it costs. */
+START_TEST(carried_as_wanted)
+{
+  const char *text = "mesh(a=2, b=4)\nx = shard(input(f32[16,32]), [-1, a])\nw = shard(input(f32[32,32]), [-1, -1])\n"
+                     "y = shard(loop(4, fn(i, c) { tanh(c @ w) }, x), [[a, b], -1])\n";
+  script_sends(text, 7 / 8.0 * 2 * 32 * 4);
+}
+END_TEST
+
 /* Sums over turns are added up in parts, and reduced once. */
 START_TEST(accumulations_reduce_at_the_end)
 {
@@ -135,6 +144,7 @@ END_TEST
 
 RUN_TESTS("control",
   tcase_add_test(cases, accumulations_reduce_at_the_end);
+  tcase_add_test(cases, carried_as_wanted);
   tcase_add_loop_test(cases, same_values, 0, COUNT(programs));
   tcase_add_test(cases, invariants_are_moved_once);
   tcase_add_test(cases, inside_counts_by_turns);
