@@ -332,7 +332,8 @@ static void add_step(const struct gs_program *program, const struct gs_step *ste
   bytes *= step->count;
   totals->flops += step->count * flops;
   if (gs_step_group_size(step) > 1) {
-    totals->collectives++;
+    /* An exchange in which every device has what it needs is none. */
+    totals->collectives += step->op != GS_OP_EXCHANGE || bytes > 0;
     totals->bytes += bytes;
     totals->bytes_by_op[gs_step_kind(program, step)] += bytes;
   }
