@@ -125,8 +125,8 @@ static bool is_candidate(const struct gs_choose_state *s, int id, const struct g
     return false;
   if (s->r->output[id])
     return is_finer(sh, completed, type) && pads_little(sh, type);
-  if (sh->npartial > 0 && !linear)
-    return false;
+  if (sh->npartial > 0)                /* its operator makes it as large, whatever comes then */
+    return linear;
   return gs_sharding_local_bytes(sh, type) <= 4 * gs_sharding_local_bytes(completed, type) + (1 << 20);
 }
 
