@@ -46,6 +46,26 @@ START_TEST(stable)
 }
 END_TEST
 
+/* Long rows of every kind of key are in order, and hold what they held. */
+START_TEST(long_rows)
+{
+  static const char *const types[] = { "s64", "u64", "s32", "u8", "f64", "f32", "bf16" };
+  static const char *const orders[] = { "sort(x, 0, descending=%s)", "x[argsort(x, 0, descending=%s)]",
+                                        "sort(x, 0, by=[x, iota(s32[700], dim=0)], descending=%s)" };
+  char text[500], order[120];
+  for (int t = 0; t < COUNT(types); t++)
+    for (int o = 0; o < COUNT(orders); o++)
+      for (int down = 0; down < 2; down++) {
+        snprintf(order, sizeof order, orders[o], down ? "true" : "false");
+        snprintf(text, sizeof text, "x = convert(abs(input(f64[700], normal(3)) * 50), %s)\nz = %s\n"
+                 "y = concat([where(z[1:] %s z[:-1], 1.0, 0.0), "
+                 "expand(convert(sum(convert(z, f64)) - sum(convert(x, f64)), f32), 0)], 0)\n",
+                 types[t], order, down ? ">" : "<");
+        script_check_zero(text);
+      }
+}
+END_TEST
+
 struct plan { double most; const char *text; };
 
 static const struct plan plans[] = {
@@ -71,5 +91,6 @@ END_TEST
 RUN_TESTS("order",
   tcase_add_loop_test(cases, all_cuts, 0, COUNT(operators));
   tcase_add_test(cases, stable);
+  tcase_add_test(cases, long_rows);
   tcase_add_loop_test(cases, plan_sends, 0, COUNT(plans));
 )
