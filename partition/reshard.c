@@ -18,7 +18,7 @@ struct memo {
   struct memo *next;
 };
 
-enum { BUCKETS = 1 << 12, MAX_STATES = 6000, MOST_HASTE = 9 };
+enum { BUCKETS = 1 << 12, MAX_STATES = 6000, FINE_STATES = 1500, FEW_STATES = 80, MOST_HASTE = 9, SOME_HASTE = 3 };
 
 struct search;
 
@@ -74,6 +74,7 @@ struct search {
   bool even;                           /* the goal's parts fill their blocks */
   double haste;                        /* 1: the cheapest path; more: one that is found sooner */
   double limit;                        /* only cheaper paths are of use */
+  int most;                            /* states to look at */
   bool failed;
 };
 
@@ -326,7 +327,7 @@ static bool search_start(struct search *s, const struct gs_layout *start)
 /* Index of the goal, or -1. */
 static int search_run(struct search *s)
 {
-  while (s->heap_count > 0 && s->count < MAX_STATES && !s->failed) {
+  while (s->heap_count > 0 && s->count < s->most && !s->failed) {
     struct entry entry = heap_pop(s);
     int at = entry.state;
     if (s->states[at].settled || entry.bound > s->states[at].bound)
@@ -437,6 +438,7 @@ static struct search *prepare(struct gs_resharder *r, const struct gs_sharding *
   r->search = s;
   s->arena = r->arena;
   s->limit = limit;
+  s->most = cut == GS_CUT_SIDES ? MAX_STATES : FINE_STATES;
   s->haste = 1;
   if (!gs_layout_problem(&s->problem, from, to, type, cut))
     return NULL;
@@ -445,6 +447,20 @@ static struct search *prepare(struct gs_resharder *r, const struct gs_sharding *
   s->wanted = block_bytes(s, &s->goal);
   s->cutting = s->problem.all_may_cut ? ~(uint32_t)0 : gs_layout_used(&s->goal);
   return s;
+}
+
+/* Index of the goal, or -1.  Where looking at many states shows no cheapest path, one not much dearer is better than
+ * none: in haste, up to MOST. */
+static int search_goal(struct search *s, double most)
+{
+  s->count = s->most;
+  s->failed = false;
+  for (; s->haste <= most && s->count >= s->most && !s->failed; s->haste *= 3) {
+    int goal = search_start(s, &s->problem.start) ? search_run(s) : -1;
+    if (goal >= 0)
+      return goal;
+  }
+  return -1;
 }
 
 /* The cheapest path over the atoms that CUT gives, if it costs less than LIMIT. */
@@ -457,16 +473,9 @@ static bool search_path(struct gs_resharder *r, const struct gs_sharding *from,
     return false;
   if (reduces_twice(from, to))
     return cut == GS_CUT_SIDES && path_by_reduction(r, s->problem, path);
-  /* Where looking at many states shows no cheapest path, one not much dearer is better than none. */
-  s->count = MAX_STATES;
-  s->failed = false;
-  for (; s->haste <= MOST_HASTE && s->count >= MAX_STATES && !s->failed; s->haste *= 3) {
-    int goal = search_start(s, &s->problem.start) ? search_run(s) : -1;
-    if (goal >= 0)
-      return path_from(r, s, goal, path);
-    if (cut != GS_CUT_SIDES)
-      return false;
-  }
+  int goal = search_goal(s, cut == GS_CUT_SIDES ? MOST_HASTE : 1);
+  if (goal >= 0)
+    return path_from(r, s, goal, path);
   return cut == GS_CUT_SIDES && !s->failed && path_by_replication(r, s->problem, path);
 }
 
@@ -561,11 +570,15 @@ double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from, c
   if (m->bound >= limit)
     return m->bound;
   struct search *s = reduces_twice(from, to) ? NULL : prepare(r, from, to, type, GS_CUT_SIDES, limit);
-  int goal = s != NULL && search_start(s, &s->problem.start) ? search_run(s) : -1;
+  if (s != NULL)
+    s->most = FEW_STATES;
+  int goal = s != NULL ? search_goal(s, SOME_HASTE) : -1;
   if (goal >= 0)
     return m->cost = s->states[goal].cost;
-  if (s != NULL && !s->failed && s->count < MAX_STATES && limit < GS_NO_LIMIT)
+  if (s != NULL && !s->failed && s->count < s->most && limit < GS_NO_LIMIT)
     return m->bound = limit;
+  if (s != NULL && !s->failed && s->count >= s->most)  /* hard to find: taken for as dear as gathering all of it */
+    return m->cost = (double)gs_type_bytes(type) + 2 * (from->npartial > 0 ? block_bytes(s, &s->problem.start) : 0);
   const struct gs_path *path = gs_reshard_path(r, from, to, type);
   return path == NULL ? GS_NO_LIMIT : path->cost;
 }

@@ -49,8 +49,9 @@ const struct gs_path *gs_reshard_path(struct gs_resharder *r, const struct gs_sh
 /* A cost that no path is below, without a search: what a device must receive beyond what it holds.  HELD and
  * WANTED are the bytes on a device of FROM and TO. */
 double gs_reshard_bound(const struct gs_sharding *from, double held, const struct gs_sharding *to, double wanted);
-/* What the path costs, or LIMIT or more when that is at least LIMIT.  Paths that are cheaper for cutting a tensor
- * by more than both sides do meanwhile are not looked for: gs_reshard_path may find one. */
+/* What the path costs, or LIMIT or more when that is at least LIMIT: as far as a short search tells, which does not
+ * look for paths that cut the tensor by more than both sides do, and takes a move for dear where many states lie on
+ * the way.  gs_reshard_path may find a cheaper one. */
 double gs_reshard_cost(struct gs_resharder *r, const struct gs_sharding *from, const struct gs_sharding *to,
                        const struct gs_type *type, double limit);
 
