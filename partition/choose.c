@@ -164,12 +164,13 @@ static bool is_full(const struct gs_choose_value *v, double cost)
 /* By cost, after those that are kept whatever they cost. */
 static void insert_candidate(struct gs_choose_value *v, const struct gs_sharding *sh, double bytes, double cost)
 {
-  for (int c = 0; c < v->ncandidates; c++)
-    if (v->candidates[c] == sh)
-      return;
-  if (is_full(v, cost))
+  int at = 0;
+  while (at < v->ncandidates && v->candidates[at] != sh)
+    at++;
+  if (at < v->ncandidates ? at < v->nkept || v->best[at] <= cost : is_full(v, cost))
     return;
-  int at = v->ncandidates < GS_MAX_CANDIDATES ? v->ncandidates++ : GS_MAX_CANDIDATES - 1;
+  if (at == v->ncandidates)            /* else a cheaper way to one that is known */
+    at = v->ncandidates < GS_MAX_CANDIDATES ? v->ncandidates++ : GS_MAX_CANDIDATES - 1;
   while (at > v->nkept && v->best[at - 1] > cost) {
     v->candidates[at] = v->candidates[at - 1];
     v->bytes[at] = v->bytes[at - 1];

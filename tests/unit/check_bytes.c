@@ -16,6 +16,9 @@ static const struct plan plans[] = {
   { 80, "mesh(x=2, y=2, z=2)\na = shard(input(f32[12,20]), [z,x])\ny = pad(a, [8,6], [12,6], value=0)\n" },
   /* A dim nobody cuts takes the axis for a while. */
   { 384, "mesh(x=2, y=4)\na = shard(input(f32[8,2,16]), [-1,-1,y])\ny = shard(reshape(a, [8,32]), [-1,y])\n" },
+  /* Heads take the axis of the dim that scores sum over: four all-to-alls. */
+  { 4 * 3072, "mesh(x=2, y=4)\nq = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\nk = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\n"
+              "s = exp(einsum(\"bsnd,btnd->bnst\", q, k))\ny = shard(einsum(\"bnst,btnd->bsnd\", s, q), [x,-1,-1,y])\n" },
   /* Where input and kernel want an axis in two places the larger has its way. */
   { 544, "mesh(x=2, y=4)\na = shard(input(f32[4,64,4]), [-1,y,-1])\nk = shard(input(f32[2,4,4]), [-1,-1,y])\n"
          "y = conv(a, k, stride=[1], pad=[[0,9]], layout=\"NXC,XIO->NXC\")\n" },
