@@ -207,6 +207,84 @@ static bool try_carries(struct gs_plan *plan, struct gs_planning *j, const struc
   return true;
 }
 
+/* ---- What follows a move ---- */
+
+enum { MOST_PUSHES = 3, MOST_FOLLOWERS = 32 };
+
+/* The bytes by which value ID is moved once it is made. */
+static double moved_after(const struct gs_choose_request *r, const struct gs_choice *choices, int id)
+{
+  const struct gs_node *node = r->slice->graph->nodes[id];
+  const struct gs_choice *c = &choices[id];
+  if (c->strategy == NULL || c->strategy->produced->npartial > 0 || c->strategy->produced == c->sharding || r->fixed[id])
+    return 0;
+  return r->slice->turns[id]
+         * gs_reshard_cost(r->resharder, c->strategy->produced, c->sharding, &node->type, GS_NO_LIMIT);
+}
+
+/* The sharding of START and what follows from it, operator by operator up to the next contraction, into SHARDINGS,
+ * marked in FIXED. */
+static void push_on(const struct gs_choose_request *r, int start, const struct gs_sharding *sharding,
+                    const struct gs_sharding **shardings, bool *fixed)
+{
+  const struct gs_slice_of_graph *slice = r->slice;
+  int queue[MOST_FOLLOWERS], count = 1;
+  queue[0] = start;
+  shardings[start] = sharding;
+  fixed[start] = true;
+  for (int at = 0; at < count; at++)
+    for (int u = slice->first_user[queue[at]]; u < slice->first_user[queue[at] + 1]; u++) {
+      const struct gs_node *user = slice->graph->nodes[slice->users[u]];
+      enum gs_op_group group = gs_op_info(user->op)->group;
+      int arg = 0;
+      if (count == MOST_FOLLOWERS || fixed[user->id] || gs_strategy_is_given(user->op) || group == GS_GROUP_CONTRACTION)
+        continue;
+      while (user->args[arg]->id != queue[at])
+        arg++;
+      const struct gs_sharding *follows =
+          gs_strategy_result(r->table, user, slice->rules[user->id], shardings[queue[at]], arg);
+      if (follows == NULL || follows->npartial > 0)
+        continue;
+      shardings[user->id] = follows;
+      fixed[user->id] = true;
+      queue[count++] = user->id;
+    }
+}
+
+/* A value that is moved as soon as it is made, left where it is, and what follows from it, too: many operators have to
+ * change at once where each alone would be dearer. */
+static bool try_pushes(struct gs_plan *plan, struct gs_planning *j, const struct gs_choose_request *request,
+                       struct best *best)
+{
+  const struct gs_slice_of_graph *slice = request->slice;
+  size_t count = (size_t)slice->graph->nnodes + 1;
+  bool *tried = GS_NEW_ARRAY(j->arena, bool, count);
+  for (int k = 0; k < MOST_PUSHES && tried != NULL; k++) {
+    double most = 0;
+    int dearest = -1;
+    for (int i = 0; i < slice->count; i++) {
+      double bytes = tried[slice->order[i]] ? 0 : moved_after(request, best->choices, slice->order[i]);
+      dearest = bytes > most ? slice->order[i] : dearest;
+      most = bytes > most ? bytes : most;
+    }
+    if (dearest < 0)
+      return true;
+    struct gs_choose_request pushed = *request;
+    struct gs_completion completion = *request->completion;
+    bool *fixed = gs_arena_copy(j->arena, request->fixed, count * sizeof *fixed);
+    completion.shardings = gs_arena_copy(j->arena, completion.shardings, count * sizeof *completion.shardings);
+    if (fixed == NULL || completion.shardings == NULL)
+      return false;
+    push_on(request, dearest, best->choices[dearest].strategy->produced, completion.shardings, fixed);
+    pushed.completion = &completion;
+    pushed.fixed = fixed;
+    tried[dearest] = true;
+    if (!try_program(plan, j, &pushed, best))
+      return false;
+  }
+  return tried != NULL;
+}
+
 /* ---- All of them ---- */
 
 /* Again with more ways to run operators where something is moved.  Outputs stay as they are: what was found for
@@ -238,7 +316,7 @@ static bool try_more_ways(struct gs_plan *plan, struct gs_planning *j, struct gs
   if (!try_program(plan, j, &request, best))
     return false;
   request.shared = false;
-  return try_carries(plan, j, &request, pinned.shardings, best);
+  return try_carries(plan, j, &request, pinned.shardings, best) && try_pushes(plan, j, &request, best);
 }
 
 static bool outputs_are_annotated(const struct gs_planning *j)

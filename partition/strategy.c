@@ -501,16 +501,30 @@ static void assign_as_source(struct search *s, int k, struct assignment *as)
                        &as->factor[value->dims[i].factors[j]]);
 }
 
+/* What value TO is cut like when FROM is SHARDING: operands are numbered, -1 is the result. */
+static const struct gs_sharding *translate(struct gs_sharding_table *table, const struct gs_node *node,
+                                           const struct gs_rule *rule, const struct gs_sharding *sharding, int from,
+                                           int to)
+{
+  struct gs_strategy_request request = { .table = table, .mesh = sharding->mesh, .node = node, .rule = rule };
+  struct search s = { .r = &request, .partial_kind = GS_OP_SUM };
+  struct assignment as;
+  add_source(&s, from < 0 ? &rule->result : &rule->args[from], sharding);
+  assign_as_source(&s, 0, &as);
+  return value_sharding(&s, &as, to, false);
+}
+
 const struct gs_sharding *gs_strategy_operand(struct gs_sharding_table *table, const struct gs_node *node,
                                               const struct gs_rule *rule, const struct gs_sharding *result,
                                               int arg)
 {
-  struct gs_strategy_request request = { .table = table, .mesh = result->mesh, .node = node, .rule = rule };
-  struct search s = { .r = &request, .partial_kind = GS_OP_SUM };
-  struct assignment as;
-  add_source(&s, &rule->result, result);
-  assign_as_source(&s, 0, &as);
-  return value_sharding(&s, &as, arg, false);
+  return translate(table, node, rule, result, -1, arg);
+}
+
+const struct gs_sharding *gs_strategy_result(struct gs_sharding_table *table, const struct gs_node *node,
+                                             const struct gs_rule *rule, const struct gs_sharding *operand, int arg)
+{
+  return translate(table, node, rule, operand, arg, -1);
 }
 
 /* Reshapes whose cut dim does not fall into factors: each part keeps its run of elements. */

@@ -40,6 +40,10 @@ const struct gs_sharding *gs_strategy_operand(struct gs_sharding_table *table, c
                                               const struct gs_rule *rule, const struct gs_sharding *result,
                                               int arg);
 
+/* What NODE's result comes out as when operand ARG is cut as OPERAND, as far as the factors they share say; likewise. */
+const struct gs_sharding *gs_strategy_result(struct gs_sharding_table *table, const struct gs_node *node,
+                                             const struct gs_rule *rule, const struct gs_sharding *operand, int arg);
+
 /* Operators whose strategies follow from the shardings around them: loops, branches, the borders of manual
  * regions.  gs_strategies asks these. */
 bool gs_strategy_is_given(enum gs_op op);

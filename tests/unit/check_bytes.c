@@ -19,6 +19,9 @@ static const struct plan plans[] = {
   /* Heads take the axis of the dim that scores sum over: four all-to-alls. */
   { 4 * 3072, "mesh(x=2, y=4)\nq = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\nk = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\n"
               "s = exp(einsum(\"bsnd,btnd->bnst\", q, k))\ny = shard(einsum(\"bnst,btnd->bsnd\", s, q), [x,-1,-1,y])\n" },
+  { 4 * 3072, "mesh(x=2, y=4)\nq = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\nk = shard(input(f32[4,16,8,16]), [x,-1,-1,y])\n"
+              "s = softmax(einsum(\"bsnd,btnd->bnst\", q, k) / 4, dim=3)\n"
+              "y = einsum(\"bnst,btnd->bsnd\", s, shard(input(f32[4,16,8,16]), [x,-1,-1,y]))\n" },
   /* Where input and kernel want an axis in two places the larger has its way. */
   { 544, "mesh(x=2, y=4)\na = shard(input(f32[4,64,4]), [-1,y,-1])\nk = shard(input(f32[2,4,4]), [-1,-1,y])\n"
          "y = conv(a, k, stride=[1], pad=[[0,9]], layout=\"NXC,XIO->NXC\")\n" },
