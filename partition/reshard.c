@@ -493,6 +493,12 @@ static bool finer_may_help(const struct gs_path *path)
   return exchanges && sending > 1;
 }
 
+/* By another axis there may be less padding to send. */
+static bool is_padded(const struct gs_sharding *s, const struct gs_type *type)
+{
+  return gs_sharding_padding(s, type) > 0;
+}
+
 static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
                       const struct gs_sharding *to, const struct gs_type *type, struct gs_path *path)
 {
@@ -500,7 +506,8 @@ static bool find_path(struct gs_resharder *r, const struct gs_sharding *from,
     return true;
   if (!search_path(r, from, to, type, GS_CUT_SIDES, 1e300, path))
     return false;
-  for (enum gs_layout_cut cut = GS_CUT_MESH; cut <= GS_CUT_PRIMES && finer_may_help(path); cut++) {
+  bool padded = path->bytes > 0 && (is_padded(from, type) || is_padded(to, type));
+  for (enum gs_layout_cut cut = GS_CUT_MESH; cut <= GS_CUT_PRIMES && (padded || finer_may_help(path)); cut++) {
     struct gs_path other = { 0 };
     if (search_path(r, from, to, type, cut, path->cost - 1e-9, &other))
       *path = other;

@@ -130,6 +130,34 @@ START_TEST(cheapest)
 }
 END_TEST
 
+/* By brute force, on small meshes and sizes that all parts divide, or none: no way through any other sharding of two dims is
+ * cheaper, so a path is the cheapest chain of direct moves. */
+START_TEST(no_detour_is_cheaper)
+{
+  static const char *const meshes[] = { "x=2 y=2", "x=2 y=3", "x=4 y=2" };
+  static const char *const layouts[] = { "-,-", "x,-", "-,x", "y,-", "-,y", "x,y", "y,x", "xy,-", "yx,-", "-,xy",
+                                         "-,yx" };
+  static const int64_t sizes[][2] = { { 24, 24 }, { 7, 5 }, { 48, 24 }, { 72, 96 } };
+  enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+  struct sketch s;
+  double cost[LAYOUTS][LAYOUTS];
+  sketch_init(&s, meshes[_i / 4]);
+  struct gs_type type = { .dtype = GS_DTYPE_F32, .rank = 2, .dims = { sizes[_i % 4][0], sizes[_i % 4][1] } };
+  struct gs_resharder *r = gs_resharder_new(s.arena, s.table);
+  for (int a = 0; a < LAYOUTS; a++)
+    for (int b = 0; b < LAYOUTS; b++)
+      cost[a][b] = a == b ? 0
+                          : gs_reshard_path(r, sketch_sharding(&s, layouts[a]), sketch_sharding(&s, layouts[b]),
+                                            &type)->cost;
+  for (int m = 0; m < LAYOUTS; m++)
+    for (int a = 0; a < LAYOUTS; a++)
+      for (int b = 0; b < LAYOUTS; b++)
+        ck_assert_msg(cost[a][b] <= cost[a][m] + cost[m][b] + 1e-6, "%s to %s: %g, by %s %g", layouts[a], layouts[b],
+                      cost[a][b], layouts[m], cost[a][m] + cost[m][b]);
+  sketch_finish(&s);
+}
+END_TEST
+
 /* Many sub-axes: more arrangements than a search looks at. */
 START_TEST(sub_axes_never_fall_back)
 {
@@ -161,4 +189,5 @@ RUN_TESTS("reshard",
   tcase_add_test(cases, never_falls_back);
   tcase_add_test(cases, cheapest);
   tcase_add_test(cases, sub_axes_never_fall_back);
+  tcase_add_loop_test(cases, no_detour_is_cheaper, 0, 12);
 )
